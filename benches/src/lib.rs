@@ -1,0 +1,1 @@
+//! Criterion benches of gatelog's hot paths; see `benches/`.

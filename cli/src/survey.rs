@@ -1,0 +1,162 @@
+//! Which files there are to verify, and what is to be said of the folders they lie in.
+
+use crate::args::USUAL_PLACE;
+use crate::printable;
+use gatelog_engine::dsh::discover::{
+    Discovery, FolderFault, Found, Hint, Options, RULES, Target, discover,
+};
+use gatelog_engine::event::Place;
+use gatelog_engine::storage::Storage;
+use gatelog_validator::report::{DirectoryReport, Finding, HostAct, Report};
+use gatelog_validator::rule::Severity;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What the paths of a command line lead to.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// What concerns folders, in the order of the paths.
+    pub(crate) folders: Vec<DirectoryReport>,
+    /// The files, in the order of the paths.
+    pub(crate) sought: Vec<Sought>,
+    /// Something was left out that should have been looked at.
+    pub(crate) unchecked: bool,
+}
+
+/// A file to be verified.
+#[derive(Debug)]
+pub(crate) struct Sought {
+    /// The file.
+    pub(crate) target: Target,
+    /// What helps someone who named a path that is not there.
+    guidance: Option<String>,
+}
+
+impl Survey {
+    /// Finds the files under each path, in the order of the command line and then of their paths.
+    ///
+    /// Relative paths are taken from `base`.
+    pub(crate) fn of(storage: &dyn Storage, paths: &[PathBuf], base: PathBuf) -> Self {
+        let options = Options { base };
+        let mut survey = Self::default();
+        for path in paths {
+            let discovery = discover(storage, path, &options);
+            let guidance = (discovery.found == Found::Missing).then(|| guidance(&discovery));
+            survey.unchecked |= discovery.faults.iter().any(|fault| fault.unchecked);
+            let of_one_folder = |a: &FolderFault, b: &FolderFault| a.path == b.path;
+            survey.folders.extend(discovery.faults.chunk_by(of_one_folder).map(folder));
+            let sought = |target| Sought { target, guidance: guidance.clone() };
+            survey.sought.extend(discovery.targets.into_iter().map(sought));
+        }
+        // A run that checked nothing must not look like one that found nothing.
+        survey.unchecked |= survey.sought.is_empty();
+        survey
+    }
+}
+
+impl Sought {
+    /// Puts the help for a path that is not there into the report that says so.
+    pub(crate) fn guide(&self, report: &mut Report) {
+        if let (Some(guidance), Some(finding)) = (&self.guidance, report.findings.first_mut()) {
+            finding.help.clone_from(guidance);
+        }
+    }
+}
+
+/// Returns what a path that is not there may have meant.
+fn guidance(missing: &Discovery) -> String {
+    let mut words = String::from("nothing is there: ");
+    if missing.path.starts_with("~") {
+        words += "the shell did not replace the ~ because of quotes, so leave them out; ";
+    }
+    match &missing.nearest {
+        Some(nearest) => {
+            let nearest = printable::path(nearest);
+            write!(words, "of this path only {nearest} exists; ").expect("a String takes all");
+        }
+        None if missing.path.is_relative() => words += "it is looked for in the current folder; ",
+        None => {}
+    }
+    write!(words, "sessions usually live in {USUAL_PLACE}").expect("a String takes all");
+    words
+}
+
+/// Makes the report on one folder of all that is to be said of it.
+fn folder(faults: &[FolderFault]) -> DirectoryReport {
+    let refuses = faults.iter().any(|fault| fault.host_refuses);
+    DirectoryReport {
+        path: faults.first().map_or_else(PathBuf::new, |fault| fault.path.clone()),
+        host: if refuses { HostAct::Refuses } else { HostAct::Loads },
+        findings: faults.iter().map(finding).collect(),
+    }
+}
+
+fn finding(fault: &FolderFault) -> Finding {
+    let message = match &fault.host {
+        Some(host) => format!("{}; the host says: {host}", fault.message),
+        None => fault.message.clone(),
+    };
+    let help = RULES.iter().find(|rule| rule.id == fault.rule).map_or("", |rule| rule.help);
+    Finding {
+        rule: fault.rule,
+        severity: match fault.hint {
+            Hint::Error => Severity::Error,
+            Hint::Warning => Severity::Warning,
+            Hint::Note => Severity::Note,
+        },
+        message,
+        help: help.to_owned(),
+        place: Place::default(),
+    }
+}
+
+/// Returns the size of a file in bytes, 0 where nobody can say.
+pub(crate) fn size(storage: &dyn Storage, path: &Path) -> u64 {
+    storage.stat(path).map_or(0, |stat| stat.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Survey, guidance};
+    use gatelog_engine::dsh::discover::{Options, discover};
+    use gatelog_engine::storage::Memory;
+    use gatelog_validator::report::HostAct;
+    use std::path::Path;
+
+    fn survey(storage: &Memory, path: &str) -> Survey {
+        Survey::of(storage, &[path.into()], "/".into())
+    }
+
+    #[test]
+    fn a_missing_path_is_guided_to_what_exists_and_to_the_usual_place() {
+        let storage = Memory::new().directory("/home/ann");
+        let options = Options { base: "/home".into() };
+        let of = |path: &str| guidance(&discover(&storage, Path::new(path), &options));
+        assert!(of("/home/ann/x/y").contains("of this path only /home/ann exists"));
+        assert!(of("/home/ann/x/y").ends_with("sessions usually live in ~/.dsh/sessions"));
+        assert!(of("x").contains("current folder"));
+        assert!(of("~/.dsh/sessions").contains("leave them out"));
+    }
+
+    #[test]
+    fn a_folder_without_sessions_leaves_everything_unchecked() {
+        let survey = survey(&Memory::new().file("/d/notes.txt", ""), "/d");
+        assert!(survey.unchecked && survey.sought.is_empty());
+        assert!(survey.folders.iter().any(|folder| !folder.findings.is_empty()));
+    }
+
+    #[test]
+    fn a_folder_that_the_host_refuses_is_one_report_in_the_words_of_the_host() {
+        let storage = Memory::new()
+            .file("/root/--p--/s1/session.jsonl", "")
+            .file("/root/--p--/backup.jsonl", "");
+        let survey = survey(&storage, "/root");
+        let refused: Vec<_> =
+            survey.folders.iter().filter(|folder| folder.host == HostAct::Refuses).collect();
+        assert_eq!(refused.len(), 1, "{survey:?}");
+        let message = &refused[0].findings[0].message;
+        assert!(message.contains("; the host says: session artifact"), "{message}");
+        assert!(!refused[0].findings[0].help.is_empty());
+        assert!(!survey.unchecked);
+    }
+}

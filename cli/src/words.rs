@@ -1,0 +1,211 @@
+//! The sentences of the text output: what the host does, what is at stake, where, how much.
+
+use gatelog_engine::event::Place;
+use gatelog_validator::report::{Finding, HostAct, Report, Verdict};
+use gatelog_validator::rule::Severity;
+use std::fmt::Write as _;
+
+/// Returns a count with its thousands set apart.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Returns a count with its noun, which takes an `s` where there is not exactly one.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// Returns a number of bytes in the unit that people read.
+pub(crate) fn sized(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if bytes < 1000 {
+        return counted(bytes, "byte");
+    }
+    let mut size = bytes as f64 / 1000.0;
+    let mut unit = 0;
+    while size >= 999.95 && unit + 1 < UNITS.len() {
+        size /= 1000.0;
+        unit += 1;
+    }
+    format!("{size:.1} {}", UNITS[unit])
+}
+
+/// Returns where a finding lies, from the coarse to the fine, or nothing where it has no place.
+pub(crate) fn place(place: &Place) -> Option<String> {
+    let parts =
+        [("frame", place.frame), ("line", place.line), ("byte", place.byte), ("seq", place.seq)];
+    let mut text = String::new();
+    for (name, value) in parts {
+        if let Some(value) = value {
+            let comma = if text.is_empty() { "" } else { ", " };
+            write!(text, "{comma}{name} {value}").expect("a String takes all");
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// Returns what the host does with the file, as the rest of a sentence; its own message unescaped.
+pub(crate) fn host(report: &Report) -> String {
+    match report.host {
+        HostAct::Loads => "reads it as it is".to_owned(),
+        HostAct::Repairs => {
+            let cut = (report.lost.bytes > 0)
+                .then(|| format!("cutting {} from its end", counted(report.lost.bytes, "byte")));
+            let added = (report.closers > 0)
+                .then(|| format!("adding {}", counted(report.closers, "closing event")));
+            let acts = match (cut, added) {
+                (Some(cut), Some(added)) => format!("{cut} and {added}"),
+                (Some(act), None) | (None, Some(act)) => act,
+                (None, None) => return "opens it after a repair".to_owned(),
+            };
+            format!("opens it after {acts}")
+        }
+        HostAct::Refuses => match &report.host_error {
+            // Where we have no better words than the host's, they were just read.
+            Some(message) if first_error(report).is_some_and(|first| first.message == *message) => {
+                "refuses it, in these words".to_owned()
+            }
+            Some(message) => format!("refuses it: {message}"),
+            None => "refuses it".to_owned(),
+        },
+    }
+}
+
+/// Returns what would be lost if the host, or a repair, cut the file; nothing where nothing would.
+pub(crate) fn stake(report: &Report) -> Option<String> {
+    let kept = counted(report.events, "event");
+    match (report.host, report.verdict) {
+        (_, Verdict::Unreadable) | (HostAct::Loads, _) => None,
+        (_, Verdict::Unsupported) => {
+            Some("nothing: the file is undamaged, do not cut it".to_owned())
+        }
+        (HostAct::Repairs, _) if report.lost.lines > 0 => {
+            Some(format!("{} gone for good; {kept} stay", counted(report.lost.lines, "record")))
+        }
+        (HostAct::Repairs, _) if report.lost.bytes > 0 => Some(format!(
+            "no record: what can be read of the cut part is written again; {kept} stay"
+        )),
+        (HostAct::Repairs, _) => Some("nothing".to_owned()),
+        (HostAct::Refuses, verdict) => cut(report, verdict),
+    }
+}
+
+/// Returns what a cut before the first error would keep and lose, of a file that the host refuses.
+fn cut(report: &Report, verdict: Verdict) -> Option<String> {
+    let first = first_error(report)?;
+    let untouched = "nothing as long as the file is left alone";
+    match (verdict, first.place.byte, first.place.seq) {
+        // The content of a violation is whole: a cut, if any, is counted in events.
+        (Verdict::Violation, _, Some(seq)) => Some(format!(
+            "{untouched}; a cut before seq {seq} would keep {} of {}",
+            grouped(seq.min(report.events)),
+            counted(report.events, "event")
+        )),
+        // A fault in the header or the first frame says nothing about what lies behind it.
+        (Verdict::Corrupt, Some(byte), _) if byte > 0 && byte < report.bytes => Some(format!(
+            "{untouched}; a cut at byte {byte} would keep {} and drop {}",
+            counted(report.events, "event"),
+            sized(report.bytes - byte)
+        )),
+        _ => Some(untouched.to_owned()),
+    }
+}
+
+fn first_error(report: &Report) -> Option<&Finding> {
+    report.findings.iter().find(|finding| finding.severity == Severity::Error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{counted, grouped, host, place, sized, stake};
+    use crate::sink::tests::report;
+    use gatelog_engine::event::Place;
+    use gatelog_validator::report::{HostAct, Lost, Verdict};
+    use gatelog_validator::rule::Severity;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1000), "1,000");
+        assert_eq!(grouped(12_345_678), "12,345,678");
+        assert_eq!(counted(1, "event"), "1 event");
+        assert_eq!(counted(2, "event"), "2 events");
+        assert_eq!(sized(999), "999 bytes");
+        assert_eq!(sized(4_210_000), "4.2 MB");
+        assert_eq!(sized(999_960), "1.0 MB");
+    }
+
+    #[test]
+    fn a_place_names_what_it_knows() {
+        let whole = Place { line: Some(17), frame: Some(3), byte: Some(4096), seq: Some(12) };
+        assert_eq!(place(&whole).as_deref(), Some("frame 3, line 17, byte 4096, seq 12"));
+        let plain = Place { line: Some(17), byte: Some(0), ..Place::default() };
+        assert_eq!(place(&plain).as_deref(), Some("line 17, byte 0"));
+        assert_eq!(place(&Place::default()), None);
+    }
+
+    #[test]
+    fn a_torn_file_says_what_is_cut_and_what_is_added() {
+        let mut torn = report(Verdict::Torn, Some(Severity::Warning));
+        torn.lost = Lost { bytes: 312, lines: 1 };
+        torn.closers = 3;
+        assert_eq!(
+            host(&torn),
+            "opens it after cutting 312 bytes from its end and adding 3 closing events"
+        );
+        assert_eq!(stake(&torn).as_deref(), Some("1 record gone for good; 12 events stay"));
+        torn.lost.lines = 0;
+        assert!(stake(&torn).expect("bytes are cut").starts_with("no record"));
+    }
+
+    #[test]
+    fn the_words_of_the_host_are_not_said_twice() {
+        let mut corrupt = report(Verdict::Corrupt, Some(Severity::Error));
+        assert_eq!(host(&corrupt), "refuses it");
+        corrupt.host_error = Some("corrupt session log: x".to_owned());
+        assert_eq!(host(&corrupt), "refuses it: corrupt session log: x");
+        corrupt.host_error = Some(corrupt.findings[0].message.clone());
+        assert_eq!(host(&corrupt), "refuses it, in these words");
+    }
+
+    #[test]
+    fn an_open_turn_loses_nothing() {
+        let mut open = report(Verdict::Sound, None);
+        open.host = HostAct::Repairs;
+        open.closers = 1;
+        assert_eq!(host(&open), "opens it after adding 1 closing event");
+        assert_eq!(stake(&open).as_deref(), Some("nothing"));
+    }
+
+    #[test]
+    fn a_refused_file_says_what_a_cut_would_cost() {
+        let corrupt = report(Verdict::Corrupt, Some(Severity::Error));
+        assert_eq!(
+            stake(&corrupt).as_deref(),
+            Some(
+                "nothing as long as the file is left alone; \
+                 a cut at byte 4096 would keep 12 events and drop 4.1 kB"
+            )
+        );
+        let mut violation = report(Verdict::Violation, Some(Severity::Error));
+        violation.events = 40;
+        assert_eq!(
+            stake(&violation).as_deref(),
+            Some(
+                "nothing as long as the file is left alone; \
+                 a cut before seq 12 would keep 12 of 40 events"
+            )
+        );
+        let unsupported = report(Verdict::Unsupported, Some(Severity::Error));
+        assert!(stake(&unsupported).expect("says so").contains("undamaged"));
+    }
+}

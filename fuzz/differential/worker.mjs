@@ -1,0 +1,72 @@
+// Judges a share of the mutants: makes them, writes each into a root of its own, asks the host and
+// log-verify, and sends what it saw. Started by `run.mjs`.
+
+import fs from 'node:fs'
+import path from 'node:path'
+import { mutant } from './generate.mjs'
+import { fileName } from './place.mjs'
+import { reports } from './verifier.mjs'
+import { differences, textDifference } from './compare.mjs'
+import { Host } from './host.mjs'
+
+const BATCH = 200
+// The loader waits for the disk much of the time; the companions queue by themselves.
+const AT_ONCE = 4
+
+export function write(folder, made) {
+  const place = path.join(folder, String(made.index), made.project, made.session)
+  fs.mkdirSync(place, { recursive: true })
+  const file = path.join(place, fileName(made.encoding))
+  fs.writeFileSync(file, made.bytes)
+  return file
+}
+
+export async function judgeAll(host, files) {
+  const verdicts = new Map()
+  const queue = [...files]
+  const work = async () => {
+    for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+      verdicts.set(file, await host.judge(file))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return verdicts
+}
+
+/** Every other batch is handed over as roots, as a person would; a misplaced file is always named. */
+function handed(folder, cases, batch) {
+  return cases.map(({ made, file }) => (
+    batch % 2 === 1 && made.isDerived ? path.join(folder, String(made.index)) : file
+  ))
+}
+
+async function judgeBatch({ host, task, batch, indices }) {
+  const folder = path.join(task.folder, `b${batch}`)
+  const cases = indices.map((index) => {
+    const made = mutant(task.seed, index)
+    return { made, file: write(folder, made) }
+  })
+  const files = cases.map(({ file }) => file)
+  const verdicts = await judgeAll(host, files)
+  const found = task.bin === undefined ? new Map() : await reports(task.bin, handed(folder, cases, batch), files)
+  for (const { made, file } of cases) {
+    const verdict = verdicts.get(file)
+    const report = found.get(file)
+    const differs = task.bin === undefined ? [] : differences(verdict, report)
+    const text = textDifference(verdict, report)
+    const { index, kind, name } = made
+    process.send({ index, kind, name, host: verdict.host, error: verdict.error, words: verdict.companions, differs, text })
+  }
+  if (!task.keep) fs.rmSync(folder, { recursive: true, force: true })
+}
+
+async function main(task) {
+  const host = await Host.start()
+  for (let batch = task.share; batch * BATCH < task.indices.length; batch += task.shares) {
+    const indices = task.indices.slice(batch * BATCH, (batch + 1) * BATCH)
+    await judgeBatch({ host, task, batch, indices })
+  }
+  process.send({ isDone: true }, () => process.exit(0))
+}
+
+if (process.send !== undefined) process.once('message', main)

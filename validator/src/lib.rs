@@ -1,0 +1,20 @@
+//! The invariants of a session log as pluggable companions, and `verify`.
+
+pub mod rule;
+pub mod report;
+mod key;
+pub mod companion;
+mod reader_rules;
+mod catalogue;
+pub mod load;
+pub mod verify;
+
+/// Returns every rule, those of one family together.
+pub fn rules() -> impl Iterator<Item = &'static rule::Rule> {
+    catalogue::all().iter()
+}
+
+/// Returns the rule of an id.
+pub fn rule(id: &str) -> Option<&'static rule::Rule> {
+    catalogue::find(id)
+}

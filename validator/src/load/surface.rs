@@ -1,0 +1,294 @@
+//! The surface of format 0: the ordered list of events that produce model messages.
+//!
+//! `append` puts an event at the end; `replace` removes a run of nodes and puts the event in its
+//! place. The rules, in their order, are S1 to S8 of the specification.
+//!
+//! # Source
+//!
+//! The format specification, section 8.1.
+
+use crate::load::message::message_of;
+use gatelog_engine::companion::{Companion, End, Listens, RuleId, Violation};
+use gatelog_engine::dsh::vocabulary::is_surface;
+use gatelog_engine::event::{Event, SurfaceOp};
+use gatelog_engine::json::{DigestKeys, Json, display, is_seq};
+use std::collections::{HashMap, HashSet};
+
+/// What is remembered of a `tool/result` on the surface.
+#[derive(Clone, Debug)]
+struct ResultNode {
+    /// Digest of the payload without the content of its one block.
+    digest: u128,
+    /// The message id, as JSON text.
+    message_id: Vec<u8>,
+}
+
+/// The surface, folded along a log.
+#[derive(Debug)]
+pub struct Surface {
+    nodes: Vec<u64>,
+    results: HashMap<u64, ResultNode>,
+    /// Bit N says whether event N carries a message.
+    messages: Vec<u64>,
+    keys: DigestKeys,
+}
+
+impl Default for Surface {
+    fn default() -> Self {
+        Self {
+            nodes: Vec::new(),
+            results: HashMap::new(),
+            messages: Vec::new(),
+            keys: DigestKeys::new(),
+        }
+    }
+}
+
+/// Returns the digest of a `tool/result` payload, the content of its first block left out.
+fn digest(data: Json<'_>, keys: &DigestKeys) -> u128 {
+    let content = data.get("message").and_then(|message| message.get("content"));
+    let blank = content.and_then(|content| content.at(0)).and_then(|block| block.get("content"));
+    data.digest(keys, blank)
+}
+
+fn flaw(rule: RuleId, message: impl Into<String>) -> Violation {
+    Violation::new(rule, message)
+}
+
+/// Reads `surfaceOp`, judging rules S1 to S4.
+fn operation(event: &Event<'_>) -> Result<Option<SurfaceOp>, Violation> {
+    let kind = event.kind;
+    if !is_surface(kind) {
+        if event.surface.is_some() {
+            let message =
+                format!("session event \"{kind}\" is not surface-eligible and cannot carry surfaceOp");
+            return Err(flaw("surface/not-eligible", message));
+        }
+        if event.sources.is_some() {
+            let message = format!(
+                "session event \"{kind}\" is not surface-eligible and cannot carry sourceEventSeqs"
+            );
+            return Err(flaw("surface/not-eligible", message));
+        }
+        return Ok(None);
+    }
+    let Some(op) = event.surface else {
+        let message =
+            format!("session event \"{kind}\" is surface-eligible and requires a surfaceOp marker");
+        return Err(flaw("surface/missing-op", message));
+    };
+    if op.is_str("append") {
+        return Ok(Some(SurfaceOp::Append));
+    }
+    if !op.is_object() {
+        let message = format!("session event \"{kind}\" carries an invalid surfaceOp");
+        return Err(flaw("surface/invalid-op", message));
+    }
+    let seq = |key| op.get(key).and_then(|seq| seq.as_number()).filter(|seq| is_seq(*seq));
+    match (seq("start"), seq("end")) {
+        (Some(start), Some(end))
+            if op.has_exactly(&["op", "start", "end"], &[])
+                && op.get("op").is_some_and(|op| op.is_str("replace")) =>
+        {
+            Ok(Some(SurfaceOp::Replace { start: start as u64, end: end as u64 }))
+        }
+        _ => {
+            let message = format!("session event \"{kind}\" carries an invalid replace surfaceOp");
+            Err(flaw("surface/invalid-replace", message))
+        }
+    }
+}
+
+impl Surface {
+    /// Returns the message id, as JSON text, that the event at a seq carries.
+    ///
+    /// Of events that are no current `tool/result` only their being messages is remembered: then a
+    /// stand-in is given.
+    pub fn message_id(&self, seq: f64) -> Option<Vec<u8>> {
+        let seq = is_seq(seq).then_some(seq as u64)?;
+        if let Some(node) = self.results.get(&seq) {
+            return Some(node.message_id.clone());
+        }
+        let word = self.messages.get(usize::try_from(seq / 64).ok()?)?;
+        (word >> (seq % 64) & 1 == 1).then(|| b"\"earlier\"".to_vec())
+    }
+
+    /// Judges rule S6 and returns the range of nodes that a replacement removes.
+    fn range(&self, start: u64, end: u64) -> Result<std::ops::Range<usize>, Violation> {
+        let find = |seq: u64| self.nodes.iter().position(|node| *node == seq);
+        let from = find(start).ok_or_else(|| {
+            let message = format!("surface replace: start seq {start} not found in surface");
+            flaw("surface/unknown-node", message)
+        })?;
+        let to = find(end).ok_or_else(|| {
+            let message = format!("surface replace: end seq {end} not found in surface");
+            flaw("surface/unknown-node", message)
+        })?;
+        if from > to {
+            let message = format!(
+                "surface replace: start seq {start} (index {from}) is after end seq {end} (index {to})"
+            );
+            return Err(flaw("surface/reversed-range", message));
+        }
+        Ok(from..to + 1)
+    }
+
+    /// Judges rule S8.
+    fn rewrite(&self, event: &Event<'_>, removed: &[u64]) -> Result<(), Violation> {
+        if event.kind != "tool/result" {
+            return Ok(());
+        }
+        let [node] = removed else {
+            let message = "tool/result surface replacement must rewrite exactly one current node";
+            return Err(flaw("surface/result-rewrite", message));
+        };
+        let Some(original) = self.results.get(node) else {
+            let message = "tool/result surface replacement must target a current tool/result";
+            return Err(flaw("surface/result-rewrite", message));
+        };
+        if original.digest != digest(event.data, &self.keys) {
+            let message = "tool/result surface replacement may change only content";
+            return Err(flaw("surface/result-rewrite", message));
+        }
+        Ok(())
+    }
+}
+
+/// Judges rules S5 and S7: what an event says it comes from.
+fn provenance(event: &Event<'_>, removed: &[u64]) -> Result<(), Violation> {
+    let mut sources = Sources::default();
+    if let Some(raw) = event.sources {
+        sources.read(event, raw)?;
+    }
+    let missing: Vec<String> = removed
+        .iter()
+        .filter(|seq| !sources.contains(**seq))
+        .map(ToString::to_string)
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "surface replace: sourceEventSeqs must include every shadowed surface node; missing {}",
+        missing.join(", ")
+    );
+    Err(flaw("surface/missing-sources", message))
+}
+
+/// A list of cited seqs; sorted in all logs that the host writes, which saves a set.
+#[derive(Default)]
+struct Sources {
+    sorted: Vec<u64>,
+    unsorted: Option<HashSet<u64>>,
+}
+
+impl Sources {
+    fn contains(&self, seq: u64) -> bool {
+        match &self.unsorted {
+            Some(set) => set.contains(&seq),
+            None => self.sorted.binary_search(&seq).is_ok(),
+        }
+    }
+
+    fn read(&mut self, event: &Event<'_>, raw: Json<'_>) -> Result<(), Violation> {
+        let (kind, seq) = (event.kind, event.seq);
+        if !raw.is_array() {
+            let message =
+                format!("sourceEventSeqs on event at seq {seq} must be an array when present");
+            return Err(flaw("surface/sources-shape", message));
+        }
+        if raw.is_empty() && kind != "assistant/message" {
+            let message = "sourceEventSeqs must not be empty except on assistant/message";
+            return Err(flaw("surface/sources-shape", message));
+        }
+        let mut late = None;
+        let mut is_increasing = true;
+        for source in raw.elements() {
+            let Some(source) = source.as_number().filter(|source| is_seq(*source)) else {
+                let message = format!(
+                    "session event \"{kind}\" sourceEventSeqs must densely contain non-negative safe \
+                     integers"
+                );
+                return Err(flaw("surface/sources-shape", message));
+            };
+            if late.is_none() && source >= seq as f64 {
+                late = Some(source);
+            }
+            let source = source as u64;
+            is_increasing &= self.sorted.last().is_none_or(|last| *last < source);
+            self.sorted.push(source);
+        }
+        if !is_increasing {
+            let set: HashSet<u64> = self.sorted.iter().copied().collect();
+            if set.len() != self.sorted.len() {
+                let message = "sourceEventSeqs must not contain duplicates";
+                return Err(flaw("surface/sources-repeated", message));
+            }
+            self.unsorted = Some(set);
+        }
+        if let Some(late) = late {
+            let message = format!(
+                "sourceEventSeqs must reference earlier events: {} >= current seq {seq}",
+                display(late)
+            );
+            return Err(flaw("surface/sources-late", message));
+        }
+        Ok(())
+    }
+}
+
+impl Companion for Surface {
+    fn name(&self) -> &'static str {
+        "surface"
+    }
+
+    fn listens(&self) -> Listens {
+        Listens::All
+    }
+
+    fn plan(&self, event: &Event<'_>) -> Result<(), Violation> {
+        match operation(event)? {
+            None => Ok(()),
+            Some(SurfaceOp::Append) => provenance(event, &[]),
+            Some(SurfaceOp::Replace { start, end }) => {
+                let range = self.range(start, end)?;
+                let removed = &self.nodes[range];
+                provenance(event, removed)?;
+                self.rewrite(event, removed)
+            }
+        }
+    }
+
+    fn apply(&mut self, event: &Event<'_>) {
+        if !is_surface(event.kind) {
+            return;
+        }
+        let seq = event.seq;
+        let word = (seq / 64) as usize;
+        if self.messages.len() <= word {
+            self.messages.resize(word + 1, 0);
+        }
+        self.messages[word] |= 1 << (seq % 64);
+        // A replacement that cannot be carried out is taken as an append, so that it is there.
+        let range = match operation(event) {
+            Ok(Some(SurfaceOp::Replace { start, end })) => self.range(start, end).ok(),
+            _ => None,
+        };
+        match range {
+            None => self.nodes.push(seq),
+            Some(range) => {
+                for node in self.nodes.splice(range, [seq]) {
+                    self.results.remove(&node);
+                }
+            }
+        }
+        if event.kind == "tool/result" {
+            let id = message_of(event).and_then(|message| message.get("id"));
+            let message_id = id.map_or_else(|| b"null".to_vec(), |id| id.raw().to_vec());
+            let digest = digest(event.data, &self.keys);
+            self.results.insert(seq, ResultNode { digest, message_id });
+        }
+    }
+
+    fn finish(&self, _end: &End, _report: &mut dyn FnMut(Violation)) {}
+}

@@ -20,10 +20,10 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts the clock; a bar is drawn only if one is wanted and the work takes long.
-    pub(crate) fn new(total_bytes: u64, wanted: bool) -> Self {
+    /// Makes a bar that is drawn only if it is wanted and the work has taken long since its start.
+    pub(crate) fn new(started: Instant, total_bytes: u64, wanted: bool) -> Self {
         let read_bytes = Arc::new(AtomicU64::new(0));
-        Self { read_bytes, total_bytes, started: Instant::now(), wanted, bar: None }
+        Self { read_bytes, total_bytes, started, wanted, bar: None }
     }
 
     /// Returns the counter to which the workers add the bytes that they have read.
@@ -68,10 +68,11 @@ fn bar(total_bytes: u64) -> ProgressBar {
 #[cfg(test)]
 mod tests {
     use super::{Progress, bar};
+    use std::time::Instant;
 
     #[test]
     fn short_work_shows_no_bar() {
-        let mut progress = Progress::new(10, true);
+        let mut progress = Progress::new(Instant::now(), 10, true);
         progress.tick();
         assert!(progress.bar.is_none());
     }

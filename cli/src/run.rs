@@ -26,6 +26,7 @@ use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 /// Characters of a panic's message that are shown.
 const MESSAGE_CHARACTERS_MAX: usize = 300;
@@ -49,7 +50,8 @@ pub fn main() -> ExitCode {
 
 fn run(args: &Args) -> u8 {
     let stdout = io::stdout();
-    let style = Style::decide(|name| std::env::var(name).ok(), stdout.is_terminal());
+    let is_terminal = stdout.is_terminal();
+    let style = Style::decide(|name| std::env::var(name).ok(), is_terminal);
     let mut output = BufWriter::new(stdout.lock());
     if args.rules {
         return ending(explain::list(&mut output, args.format), EXIT_CLEAN);
@@ -68,12 +70,15 @@ fn run(args: &Args) -> u8 {
     panic::set_hook(Box::new(report_panic));
     match args.format {
         Format::Json => check(args, &mut JsonSink::new(output)),
-        Format::Text => check(args, &mut TextSink::new(output, style, args.fail_on.into())),
+        Format::Text => {
+            check(args, &mut TextSink::new(output, style, is_terminal, args.fail_on.into()))
+        }
     }
 }
 
 /// Verifies all files under the paths, prints a report on each, and returns the exit code.
 fn check(args: &Args, sink: &mut impl Sink) -> u8 {
+    let started = Instant::now();
     let threads = args.threads.map_or(0, |threads| threads as usize);
     let pool = match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
         Ok(pool) => pool,
@@ -85,7 +90,7 @@ fn check(args: &Args, sink: &mut impl Sink) -> u8 {
     let mut run = Run {
         sink,
         tally: Tally::new(args.fail_on.into()),
-        progress: progress(&sought),
+        progress: progress(started, &sought),
         ended: Ok(()),
     };
     if unchecked {
@@ -105,11 +110,11 @@ fn check(args: &Args, sink: &mut impl Sink) -> u8 {
 }
 
 /// Returns a bar for the bytes of all files, which are asked for only where it has a terminal.
-fn progress(sought: &[Sought]) -> Progress {
+fn progress(started: Instant, sought: &[Sought]) -> Progress {
     let wanted =
         io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
     let sizes = sought.iter().map(|sought| size(&Disk, &sought.target.path));
-    Progress::new(if wanted { sizes.sum() } else { 0 }, wanted)
+    Progress::new(started, if wanted { sizes.sum() } else { 0 }, wanted)
 }
 
 /// Returns the work on one file, by its place among those sought.

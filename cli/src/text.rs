@@ -5,7 +5,7 @@ use crate::printable::{clip, path};
 use crate::sink::Sink;
 use crate::style::{Role, Style};
 use crate::tally::{Tally, VERDICTS};
-use crate::words::{counted, grouped, host, place, sized, stake};
+use crate::words::{counted, grouped, host, place, sized, stake, wrapped};
 use gatelog_validator::report::{DirectoryReport, Finding, HostAct, Report, Verdict};
 use gatelog_validator::rule::Severity;
 use std::collections::BTreeSet;
@@ -15,6 +15,10 @@ use std::io::{self, Write};
 const FINDINGS_MAX: usize = 5;
 /// Characters of a message or a help that are shown.
 const CHARACTERS_MAX: usize = 600;
+/// Columns before the sentences under a file.
+const INDENT: usize = 13;
+/// Columns of those sentences on a terminal; a pipe gets each in one line.
+const WRAP_COLUMNS: usize = 86;
 /// Bad files that are named again under the summary; the rest is a count.
 const NAMED_AGAIN_MAX: usize = 10;
 /// With no more files than this, the bad ones are still on the screen and not named again.
@@ -25,6 +29,8 @@ const SCREEN_FILES: u64 = 20;
 pub(crate) struct TextSink<W> {
     output: W,
     style: Style,
+    /// Sentences are broken into lines.
+    wraps: bool,
     /// Findings from this severity on are shown under their file.
     shown_from: Severity,
     /// The lesser ones.
@@ -37,10 +43,13 @@ pub(crate) struct TextSink<W> {
 
 impl<W: Write> TextSink<W> {
     /// Makes a sink that writes to an output and shows what makes the exit code 1, and warnings.
-    pub(crate) fn new(output: W, style: Style, fail_on: Severity) -> Self {
+    ///
+    /// Long sentences are broken into lines if `wraps`, as for a terminal.
+    pub(crate) fn new(output: W, style: Style, wraps: bool, fail_on: Severity) -> Self {
         Self {
             output,
             style,
+            wraps,
             shown_from: fail_on.min(Severity::Warning),
             legend: Legend::default(),
             bad: Vec::new(),
@@ -76,7 +85,7 @@ impl<W: Write> TextSink<W> {
                 Severity::Warning => self.style.paint(Role::Doubtful, "warning"),
                 Severity::Note => self.style.paint(Role::Quiet, "note   "),
             };
-            writeln!(self.output, "    {severity}  {}", clip(&finding.message, CHARACTERS_MAX))?;
+            writeln!(self.output, "    {severity}  {}", self.sentence(&finding.message))?;
             let rule = self.style.paint(Role::Quiet, &format!("[{}]", finding.rule));
             match place(&finding.place) {
                 Some(place) => writeln!(self.output, "             at {place}  {rule}")?,
@@ -94,7 +103,13 @@ impl<W: Write> TextSink<W> {
     /// Prints a labelled sentence under a file.
     fn labelled(&mut self, label: &str, sentence: &str) -> io::Result<()> {
         let label = self.style.paint(Role::Label, &format!("{label:<7}"));
-        writeln!(self.output, "    {label}  {}", clip(sentence, CHARACTERS_MAX))
+        writeln!(self.output, "    {label}  {}", self.sentence(sentence))
+    }
+
+    /// Returns a text from a file or a rule as it may be shown under a file.
+    fn sentence(&self, text: &str) -> String {
+        let shown = clip(text, CHARACTERS_MAX);
+        if self.wraps { wrapped(&shown, WRAP_COLUMNS, INDENT) } else { shown.into_owned() }
     }
 
     /// Prints each help of the shown findings once.
@@ -239,7 +254,7 @@ mod tests {
 
     fn text(fail_on: Severity, reports: &[Report]) -> String {
         let mut output = Vec::new();
-        let mut sink = TextSink::new(&mut output, Style::decide(|_| None, false), fail_on);
+        let mut sink = TextSink::new(&mut output, Style::decide(|_| None, false), false, fail_on);
         let mut tally = Tally::new(fail_on);
         for report in reports {
             tally.file(report);
@@ -314,7 +329,8 @@ a cut at byte 4096 would keep 1 event and drop 4.1 kB
             findings: vec![finding(Severity::Error)],
         };
         let mut output = Vec::new();
-        let mut sink = TextSink::new(&mut output, Style::decide(|_| None, false), Severity::Error);
+        let mut sink =
+            TextSink::new(&mut output, Style::decide(|_| None, false), false, Severity::Error);
         sink.folder(&folder).expect("a Vec takes all");
         let text = String::from_utf8(output).expect("text is UTF-8");
         assert!(text.starts_with("folder      refuses                       ro\\not\n"), "{text}");

@@ -1,7 +1,7 @@
 //! The sentences of the text output: what the host does, what is at stake, where, how much.
 
 use gatelog_engine::event::Place;
-use gatelog_validator::report::{Finding, HostAct, Report, Verdict};
+use gatelog_validator::report::{Encoding, Finding, HostAct, Report, Verdict};
 use gatelog_validator::rule::Severity;
 use std::fmt::Write as _;
 
@@ -38,6 +38,28 @@ pub(crate) fn sized(bytes: u64) -> String {
     format!("{size:.1} {}", UNITS[unit])
 }
 
+/// Returns a text broken at its spaces into lines of a width, those after the first indented.
+///
+/// The width is that of all but the indent. A word that is longer stays whole: it may be a path.
+pub(crate) fn wrapped(text: &str, width: usize, indent: usize) -> String {
+    let mut lines = String::with_capacity(text.len() + 16);
+    let mut column = 0;
+    for word in text.split(' ') {
+        let characters = word.chars().count();
+        if column > 0 && column + 1 + characters > width {
+            lines.push('\n');
+            lines.extend(std::iter::repeat_n(' ', indent));
+            column = 0;
+        } else if column > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += characters;
+    }
+    lines
+}
+
 /// Returns where a finding lies, from the coarse to the fine, or nothing where it has no place.
 pub(crate) fn place(place: &Place) -> Option<String> {
     let parts =
@@ -70,7 +92,9 @@ pub(crate) fn host(report: &Report) -> String {
         }
         HostAct::Refuses => match &report.host_error {
             // Where we have no better words than the host's, they were just read.
-            Some(message) if first_error(report).is_some_and(|first| first.message == *message) => {
+            Some(message)
+                if first_error(report).is_some_and(|it| message.contains(&it.message)) =>
+            {
                 "refuses it, in these words".to_owned()
             }
             Some(message) => format!("refuses it: {message}"),
@@ -91,7 +115,8 @@ pub(crate) fn stake(report: &Report) -> Option<String> {
             Some(format!("{} gone for good; {kept} stay", counted(report.lost.lines, "record")))
         }
         (HostAct::Repairs, _) if report.lost.bytes > 0 => Some(format!(
-            "no record: what can be read of the cut part is written again; {kept} stay"
+            "what cannot be read of the last {}; {kept} stay",
+            counted(report.lost.bytes, "byte")
         )),
         (HostAct::Repairs, _) => Some("nothing".to_owned()),
         (HostAct::Refuses, verdict) => cut(report, verdict),
@@ -101,22 +126,36 @@ pub(crate) fn stake(report: &Report) -> Option<String> {
 /// Returns what a cut before the first error would keep and lose, of a file that the host refuses.
 fn cut(report: &Report, verdict: Verdict) -> Option<String> {
     let first = first_error(report)?;
-    let untouched = "nothing as long as the file is left alone";
-    match (verdict, first.place.byte, first.place.seq) {
-        // The content of a violation is whole: a cut, if any, is counted in events.
-        (Verdict::Violation, _, Some(seq)) => Some(format!(
-            "{untouched}; a cut before seq {seq} would keep {} of {}",
-            grouped(seq.min(report.events)),
-            counted(report.events, "event")
-        )),
-        // A fault in the header or the first frame says nothing about what lies behind it.
-        (Verdict::Corrupt, Some(byte), _) if byte > 0 && byte < report.bytes => Some(format!(
-            "{untouched}; a cut at byte {byte} would keep {} and drop {}",
-            counted(report.events, "event"),
-            sized(report.bytes - byte)
-        )),
-        _ => Some(untouched.to_owned()),
+    if report.bytes == 0 {
+        return Some("nothing: the file is empty".to_owned());
     }
+    let untouched = "nothing as long as the file is left alone";
+    let events = counted(report.events, "event");
+    let cut = match (verdict, first.place) {
+        // The content of a violation is whole: a cut, if any, is counted in events.
+        (Verdict::Violation, Place { seq: Some(seq), .. }) => {
+            let kept = grouped(seq.min(report.events));
+            format!("a cut before seq {seq} would keep {kept} of {events}")
+        }
+        // A fault in the header says nothing about what lies behind it.
+        (Verdict::Corrupt, Place { line: Some(line), byte: Some(byte), .. })
+            if line > 1 && byte < report.bytes =>
+        {
+            let rest = sized(report.bytes - byte);
+            match report.encoding {
+                Encoding::Plain => {
+                    format!("a cut at byte {byte} would keep {events} and drop {rest}")
+                }
+                // The frame that starts there may hold good records before the bad one.
+                Encoding::Zstd => format!(
+                    "a repair that ends the log before line {line} would keep {events} and \
+                     drop what follows, at most {rest} of the file"
+                ),
+            }
+        }
+        _ => return Some(untouched.to_owned()),
+    };
+    Some(format!("{untouched}; {cut}"))
 }
 
 fn first_error(report: &Report) -> Option<&Finding> {
@@ -125,10 +164,10 @@ fn first_error(report: &Report) -> Option<&Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, grouped, host, place, sized, stake};
+    use super::{counted, grouped, host, place, sized, stake, wrapped};
     use crate::sink::tests::report;
     use gatelog_engine::event::Place;
-    use gatelog_validator::report::{HostAct, Lost, Verdict};
+    use gatelog_validator::report::{Encoding, HostAct, Lost, Verdict};
     use gatelog_validator::rule::Severity;
 
     #[test]
@@ -142,6 +181,14 @@ mod tests {
         assert_eq!(sized(999), "999 bytes");
         assert_eq!(sized(4_210_000), "4.2 MB");
         assert_eq!(sized(999_960), "1.0 MB");
+    }
+
+    #[test]
+    fn a_sentence_breaks_at_its_spaces() {
+        assert_eq!(wrapped("one two three", 7, 2), "one two\n  three");
+        assert_eq!(wrapped("one two three", 100, 2), "one two three");
+        assert_eq!(wrapped("a/very/long/path b", 4, 1), "a/very/long/path\n b");
+        assert_eq!(wrapped("", 4, 1), "");
     }
 
     #[test]
@@ -164,7 +211,10 @@ mod tests {
         );
         assert_eq!(stake(&torn).as_deref(), Some("1 record gone for good; 12 events stay"));
         torn.lost.lines = 0;
-        assert!(stake(&torn).expect("bytes are cut").starts_with("no record"));
+        assert_eq!(
+            stake(&torn).as_deref(),
+            Some("what cannot be read of the last 312 bytes; 12 events stay")
+        );
     }
 
     #[test]
@@ -173,7 +223,7 @@ mod tests {
         assert_eq!(host(&corrupt), "refuses it");
         corrupt.host_error = Some("corrupt session log: x".to_owned());
         assert_eq!(host(&corrupt), "refuses it: corrupt session log: x");
-        corrupt.host_error = Some(corrupt.findings[0].message.clone());
+        corrupt.host_error = Some(format!("{} (raw log: x)", corrupt.findings[0].message));
         assert_eq!(host(&corrupt), "refuses it, in these words");
     }
 
@@ -184,6 +234,25 @@ mod tests {
         open.closers = 1;
         assert_eq!(host(&open), "opens it after adding 1 closing event");
         assert_eq!(stake(&open).as_deref(), Some("nothing"));
+    }
+
+    #[test]
+    fn a_compressed_file_is_not_said_to_keep_what_a_cut_at_its_frame_would_drop() {
+        let mut corrupt = report(Verdict::Corrupt, Some(Severity::Error));
+        corrupt.encoding = Encoding::Zstd;
+        let stake = stake(&corrupt).expect("says so");
+        assert!(stake.contains("ends the log before line 17 would keep 12 events"), "{stake}");
+        assert!(stake.ends_with("at most 4.1 kB of the file"), "{stake}");
+    }
+
+    #[test]
+    fn a_fault_in_the_header_promises_nothing() {
+        let mut corrupt = report(Verdict::Corrupt, Some(Severity::Error));
+        corrupt.findings[0].place.line = Some(1);
+        let untouched = "nothing as long as the file is left alone";
+        assert_eq!(stake(&corrupt).as_deref(), Some(untouched));
+        corrupt.bytes = 0;
+        assert_eq!(stake(&corrupt).as_deref(), Some("nothing: the file is empty"));
     }
 
     #[test]

@@ -69,6 +69,19 @@ fn a_dangling_link_is_2_and_hides_no_other() {
 }
 
 #[test]
+fn a_frame_over_the_limit_is_2_and_not_called_damaged() {
+    let folder = Folder::new();
+    let turns: String = (0..20_000).map(|k| turn(k + 1, k * 3)).collect();
+    let log = [common::frame(&common::header("s1")), common::frame(&turns)].concat();
+    let path = folder.write("--p--/s1/session.jsonl.zstd", log);
+    let run = check_with(&["--max-frame-bytes", "1048576"], &path);
+    assert_eq!(run.code, 2, "{}", run.stdout);
+    assert!(run.stdout.starts_with("unreadable  not checked"), "{}", run.stdout);
+    assert!(run.stdout.contains("[limit/frame]"), "{}", run.stdout);
+    assert_eq!(check(&path).code, 0);
+}
+
+#[test]
 fn wrong_usage_is_2_and_prints_nothing() {
     for arguments in [
         &[][..],

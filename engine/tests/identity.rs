@@ -28,11 +28,14 @@ fn text(cwd: &str) -> Cwd<'_> {
     Cwd::Text(Cow::Borrowed(cwd.as_bytes()))
 }
 
+/// What a header is called here, its id and directory, and how it is refused.
+type Row<'a> = (&'a str, &'a [u8], Cwd<'a>, Option<(RefusalKind, &'a str)>);
+
 #[test]
 fn a_log_lies_where_its_header_says_or_is_refused_in_the_hosts_words() {
     let storage = Memory::new().file("/r/--w--/a/session.jsonl", "");
     let at = "corrupt session log \"/r/--w--/a/session.jsonl\": ";
-    let cases: [(&str, &[u8], Cwd<'_>, Option<(RefusalKind, &str)>); 9] = [
+    let cases: [Row<'_>; 9] = [
         ("the place derived", b"a", text("/w"), None),
         // The key of a project is lossy: another directory of the same key passes.
         ("another cwd, same key", b"a", text("\\w"), None),

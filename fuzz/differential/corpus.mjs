@@ -20,7 +20,8 @@ const DEFAULT = path.join(import.meta.dirname, '../../../shared/corpus/host-v0')
 
 /** An expected line in the terms of a host's verdict. */
 function verdictOf(expected) {
-  if (expected.load !== 'ok') return { host: 'refuses', events: null, error: expected.error, companions: null }
+  if (expected.load !== 'ok') return { host: 'refuses', events: null, error: expected.error,
+    companions: null }
   const companions = {}
   for (const family of FAMILIES) {
     const text = expected.inv[family]
@@ -41,7 +42,9 @@ function problems(expected, report) {
   const out = differences({ ...verdict, host: verdict.host ?? 'loads or repairs' }, report)
   const isSound = isLoaded && Object.values(verdict.companions).every(({ word }) => word === 'ok')
   const errors = (report?.findings ?? []).filter((finding) => finding.severity === 'error')
-  if (isSound && errors.length > 0) out.push(`a sound log gets an error: ${errors[0].rule}: ${errors[0].message}`)
+  if (isSound && errors.length > 0) {
+    out.push(`a sound log gets an error: ${errors[0].rule}: ${errors[0].message}`)
+  }
   return out
 }
 
@@ -63,9 +66,12 @@ function agreesWithKept(live, expected) {
 
 async function main() {
   const { values, positionals } = parseArgs({
-    options: { bin: { type: 'string' }, host: { type: 'boolean', default: false } }, allowPositionals: true,
+    options: { bin: { type: 'string' }, host: { type: 'boolean', default: false } },
+    allowPositionals: true,
   })
-  if (values.bin === undefined && !values.host) throw new TypeError('--bin names the log-verify to check; --host asks the live host')
+  if (values.bin === undefined && !values.host) {
+    throw new TypeError('--bin names the log-verify to check; --host asks the live host')
+  }
   const dir = path.resolve(positionals[0] ?? DEFAULT)
   const list = path.join(dir, 'EXPECTED.jsonl')
   if (!fs.existsSync(list)) {
@@ -75,15 +81,18 @@ async function main() {
   }
   const cases = fs.readFileSync(list, 'utf8').trim().split('\n').map((line) => JSON.parse(line))
   const files = cases.map(({ file }) => path.join(dir, file))
-  const found = values.bin === undefined ? undefined : await reports(path.resolve(values.bin), files, files)
+  const found = values.bin === undefined ? undefined : await reports(path.resolve(values.bin),
+    files, files)
   const host = values.host ? await Host.start() : undefined
-  const folder = host === undefined ? undefined : fs.mkdtempSync(path.join(os.tmpdir(), 'gatelog-corpus-'))
+  const folder = host === undefined ? undefined : fs.mkdtempSync(path.join(os.tmpdir(),
+    'gatelog-corpus-'))
   let failed = 0
   for (const [index, expected] of cases.entries()) {
     const wrong = found === undefined ? [] : problems(expected, found.get(files[index]))
     if (host !== undefined) {
       const live = await liveVerdict(host, folder, files[index], index)
-      if (!agreesWithKept(live, expected)) wrong.push(`the live host differs from the kept answer: ${JSON.stringify(live)}`)
+      if (!agreesWithKept(live,
+        expected)) wrong.push(`the live host differs from the kept answer: ${JSON.stringify(live)}`)
     }
     if (wrong.length === 0) continue
     failed += 1

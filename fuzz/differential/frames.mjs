@@ -43,9 +43,9 @@ export function blocksOf(frame) {
 }
 
 /**
- * Splits plaintext into raw blocks, RLE blocks for runs, and at most one compressed block. What zstd
- * made for a piece alone looks back at nothing, but a second such block would take over the first
- * one's repeated offsets.
+ * Splits plaintext into raw blocks, RLE blocks for runs, and at most one compressed block. What
+ * zstd made for a piece alone looks back at nothing, but a second such block would take over the
+ * first one's repeated offsets.
  */
 export function blocksFor(plain, rng, mix = 'mixed') {
   const blocks = []
@@ -67,7 +67,8 @@ export function blocksFor(plain, rng, mix = 'mixed') {
     } else blocks.push({ type: 0, size, payload: piece })
     at += size
   }
-  if (blocks.length === 0 || rng.chance(0.05)) blocks.push({ type: 0, size: 0, payload: Buffer.alloc(0) })
+  if (blocks.length === 0 || rng.chance(0.05)) blocks.push({ type: 0, size: 0,
+    payload: Buffer.alloc(0) })
   return blocks
 }
 
@@ -83,7 +84,8 @@ export function built(blocks, {
 } = {}) {
   const dictionaryFlag = [0, 1, 2, undefined, 3][dictionary.length]
   const flag = size === undefined ? 0 : sizeFlag
-  const descriptor = (flag << 6) | (isSingle ? 32 : 0) | (sum === undefined ? 0 : 4) | dictionaryFlag | bits
+  const flags = (isSingle ? 32 : 0) | (sum === undefined ? 0 : 4)
+  const descriptor = (flag << 6) | flags | dictionaryFlag | bits
   const parts = [MAGIC, Buffer.from([descriptor])]
   if (!isSingle) parts.push(Buffer.from([window]))
   parts.push(dictionary)
@@ -99,7 +101,7 @@ export function built(blocks, {
   return Buffer.concat(parts)
 }
 
-/** A lawful hand-built frame with random choices of everything that a reader must not care about. */
+/** A lawful hand-built frame, with random choices of all that a reader must not care about. */
 export function handmade(plain, rng, mix = rng.pick(['raw', 'mixed', 'whole'])) {
   const options = { window: rng.pick([0x50, 0x58, 0x60, 0x78]) }
   if (rng.chance(0.5)) options.sum = checksum(plain)

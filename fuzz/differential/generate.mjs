@@ -1,5 +1,5 @@
-// Makes mutant number `index` of a seed: a lawful log, changed by one class of change (sometimes by a
-// second one as well), as bytes, with the folders in which it is to lie.
+// Makes mutant number `index` of a seed: a lawful log, changed by one class of change (sometimes by
+// a second one as well), as bytes, with the folders in which it is to lie.
 //
 //   node generate.mjs SEED INDEX      prints what the mutant is, and its bytes escaped
 
@@ -9,7 +9,7 @@ import { lawfulLog, numbered } from './lawful.mjs'
 import { packed } from './pack.mjs'
 import { bytesOf, lineOf } from './lines.mjs'
 import { compressed, handmade } from './frames.mjs'
-import { projectFolder, sessionFolder } from './place.mjs'
+import { projectFolder, sessionFolder, sessionId } from './place.mjs'
 import { APPROVAL_RULES, COMMAND_RULES, SESSION_RULES, breakRule } from './mutate-rules.mjs'
 import { MEANINGS } from './mutate-meanings.mjs'
 import { FIELDS } from './mutate-fields.mjs'
@@ -20,10 +20,12 @@ import { FRAMES, PLAIN_FRAMES } from './mutate-frames.mjs'
 import { BYTES } from './mutate-bytes.mjs'
 import { readable } from './readable.mjs'
 
-export const CLASSES = ['bytes', 'frames', 'rows', 'fields', 'headers', 'json-spellings', 'meanings']
+export const CLASSES = ['bytes', 'frames', 'rows', 'fields', 'headers', 'json-spellings',
+  'meanings']
 
 // Meanings are the largest class, since each of 21 rules has to be the first to break often enough.
-const SHARES = { bytes: 11, frames: 13, rows: 13, fields: 14, headers: 10, 'json-spellings': 12, meanings: 27 }
+const SHARES = { bytes: 11, frames: 13, rows: 13, fields: 14, headers: 10, 'json-spellings': 12,
+  meanings: 27 }
 
 /** Deals the classes evenly: every hundred mutants hold exactly their shares, in a mixed order. */
 function classOf(index) {
@@ -82,7 +84,8 @@ function toLines(log, rng) {
     const size = rng.between(1, most)
     batch += 1
     const rows = log.rows.slice(at, at + size)
-    for (const row of isPacked ? packed(rows, rng.chance(0.9) ? 3 : 1) : rows) lines.push(lineOf(row, batch))
+    for (const row of isPacked ? packed(rows,
+      rng.chance(0.9) ? 3 : 1) : rows) lines.push(lineOf(row, batch))
     at += size
   }
   return lines
@@ -108,7 +111,8 @@ function placed(log, rng, before) {
     const isUsable = typeof now?.id === 'string' && sessionFolder(now.id) !== undefined
     // An id that names no folder, or a cwd that names no project, keeps the folders it had.
     if (isUsable && projectFolder(now.cwd) !== undefined && rng.chance(0.9)) header = now
-    else if (projectFolder(now?.cwd) !== undefined && rng.chance(0.5)) header = { ...before, cwd: now.cwd }
+    else if (projectFolder(now?.cwd) !== undefined && rng.chance(0.5)) header = { ...before,
+      cwd: now.cwd }
   } catch {
     // Not JSON: the folders of the header before the change.
   }
@@ -117,15 +121,25 @@ function placed(log, rng, before) {
   let isDerived = true
   if (rng.chance(0.025)) {
     isDerived = false
-    if (rng.chance(0.5)) project = rng.pick(['_no-cwd', '--root--', '--elsewhere--', project.replace(/--$/, 'x--')])
-    else session = rng.pick([`${session}x`, 'other', '~002E', session.slice(1) || 'y'])
-    // A cut escape is no session's folder at all; the host could not be asked for it.
-    if (/~(?![0-9A-F]{4})/.test(session)) session = 'other'
+    // Another project's name, not just any: outside a project folder a file is judged alone.
+    if (rng.chance(0.5)) project = otherProject(rng, project)
+    else session = otherSession(rng, session)
   }
   return { project, session, isDerived }
 }
 
-/** Mutant `index` of a seed: `{index, seed, kind, name, encoding, project, session, bytes, …}`. */
+function otherProject(rng, project) {
+  const near = project.replace(/^--(.{0,100}).*--$/, '--$1x--')
+  return rng.pick(['_no-cwd', '--root--', '--elsewhere--', near].filter((name) => name !== project))
+}
+
+function otherSession(rng, session) {
+  const name = rng.pick([`${session}x`, 'other', '~002E', session.slice(1)])
+  // A folder that no id gives could not be asked of the host at all.
+  return sessionId(name) === undefined ? 'other' : name
+}
+
+/** Mutant `index` of a seed: `{index, kind, name, encoding, project, session, bytes, …}`. */
 export function mutant(seed, index) {
   const rng = new Rng(seed, index)
   const kind = classOf(index)
@@ -147,7 +161,8 @@ export function mutant(seed, index) {
   const place = placed(log, rng, before)
   if (has('rows')) apply(ROWS, log, rng, log)
 
-  let bytes = encoding === 'zstd' ? zstdBytes(log, rng, has('frames')) : plainBytes(log, rng, has('frames'))
+  let bytes = encoding === 'zstd' ? zstdBytes(log, rng, has('frames')) : plainBytes(log, rng,
+    has('frames'))
   if (has('bytes')) {
     const name = rng.pick(Object.keys(BYTES))
     log.names.push(name)

@@ -69,8 +69,8 @@ export class Host {
   }
 
   /**
-   * The first word of each companion over the loaded events. Files are loaded several at a time, but
-   * a companion looks at every session of its context, so here they wait for each other.
+   * The first word of each companion over the loaded events. Files are loaded several at a time,
+   * but a companion looks at every session of its context, so here they wait for each other.
    */
   companions(inspection) {
     const turn = this.queue.then(() => this.askCompanions(inspection))

@@ -17,7 +17,8 @@ export function addUser(story, options = { op: 'append' }) {
   if (story.useLegacy && rng.chance(0.5)) {
     const content = [{ type: 'text', text: words(rng) }]
     const kind = rng.pick(['bare', 'steering', 'wrapped'])
-    if (kind === 'bare') return story.add('user/message', { content, source: { kind: 'user' } }, options)
+    if (kind === 'bare') return story.add('user/message', { content, source: { kind: 'user' } },
+      options)
     const data = kind === 'steering'
       ? { turn: story.turnCount, content, source: { kind: 'user' } }
       : { turn: story.turnCount, message: userMessage(story) }
@@ -37,14 +38,17 @@ function addRequest(story) {
   if (rng.chance(0.4)) config.reasoningEffort = rng.pick(['low', 'high'])
   if (rng.chance(0.3)) config.maxTokens = rng.between(1, 9000)
   const header = { config }
-  if (config.maxTokens !== undefined && rng.chance(0.5)) header.adapterDefaults = { maxTokens: true }
+  if (config.maxTokens !== undefined && rng.chance(0.5)) {
+    header.adapterDefaults = { maxTokens: true }
+  }
   if (rng.chance(0.5)) header.system = words(rng)
   if (rng.chance(0.4)) {
     header.tools = [{ name: 'bash', description: words(rng), parameters: { type: 'object' } }]
   }
   story.add('request/header', { header, reason: rng.pick(['initial', 'resume', 'change']) })
   if (rng.chance(0.5)) {
-    story.add('request/context', { provider: config.provider, model: config.model, contextWindow: 64000 })
+    story.add('request/context', { provider: config.provider, model: config.model,
+      contextWindow: 64000 })
   }
 }
 
@@ -81,7 +85,8 @@ function addAssistant(story, place, calls) {
   }
   for (const call of calls) {
     if (rng.chance(0.5)) sources.push(...addBlock(story, place, index, 'tool-call', call))
-    if (!call.isHidden) content.push({ type: 'tool-call', id: call.id, name: 'bash', arguments: '{}' })
+    if (!call.isHidden) content.push({ type: 'tool-call', id: call.id, name: 'bash',
+      arguments: '{}' })
     index += 1
   }
   if (rng.chance(0.4)) {
@@ -98,7 +103,8 @@ function addAssistant(story, place, calls) {
   if (story.useLegacy && rng.chance(0.6)) {
     return story.add('assistant/message', { ...place, content, provenance }, options)
   }
-  const message = { id: story.messageId(), role: 'assistant', content, source: { kind: 'model', ...provenance } }
+  const message = { id: story.messageId(), role: 'assistant', content,
+    source: { kind: 'model', ...provenance } }
   const data = { ...place, message }
   if (rng.chance(0.3)) data.usage = { inputTokens: 3, outputTokens: 4 }
   return story.add('assistant/message', data, options)
@@ -129,7 +135,8 @@ function addResult(story, place, call) {
 
 export function addApproval(story, callId) {
   const { rng } = story
-  const id = rng.chance(0.8) ? `ask-${story.events.length}` : rng.pick([`ä${story.events.length}`, 'again'])
+  const id = rng.chance(0.8) ? `ask-${story.events.length}` : rng.pick([`ä${story.events.length}`,
+    'again'])
   const asked = { id, toolName: 'bash' }
   if (callId !== undefined && rng.chance(0.7)) asked.callId = callId
   if (rng.chance(0.5)) asked.reason = words(rng)
@@ -144,11 +151,13 @@ function addTools(story, place, calls) {
   for (const call of calls) {
     if (call.isSkipped) continue
     if (rng.chance(0.25)) addApproval(story, call.id)
-    call.event = story.add('tool/call', { ...place, callId: call.id, name: 'bash', arguments: '{"a":1}' })
+    call.event = story.add('tool/call', { ...place, callId: call.id, name: 'bash',
+      arguments: '{"a":1}' })
     if (rng.chance(0.1)) {
       const ids = { rootCallId: call.id, parentCallId: call.id, subCallId: `${call.id}:code:1` }
       story.add('tool/code-dispatch-start', { ...ids, name: 'read', arguments: { p: [1] } })
-      story.add('tool/code-dispatch', { ...ids, name: 'read', arguments: {}, isError: false, content: [] })
+      story.add('tool/code-dispatch', { ...ids, name: 'read', arguments: {}, isError: false,
+        content: [] })
     }
   }
   for (const call of rng.shuffled(calls)) addResult(story, place, call)
@@ -171,12 +180,14 @@ function addStep(story, turn, step) {
   const calls = []
   for (let i = 0; i < callCount; i += 1) {
     calls.push({
-      id: story.callId(), isNamed: rng.chance(0.5), isSkipped: rng.chance(0.1), isHidden: rng.chance(0.05),
+      id: story.callId(), isNamed: rng.chance(0.5), isSkipped: rng.chance(0.1),
+      isHidden: rng.chance(0.05),
     })
   }
   if (rng.chance(0.95) || calls.length > 0) addAssistant(story, place, calls)
   addTools(story, place, calls)
-  if (rng.chance(0.2)) story.add('todo/write', { todos: [{ content: nonEmpty(rng), status: 'pending' }] })
+  if (rng.chance(0.2)) story.add('todo/write',
+    { todos: [{ content: nonEmpty(rng), status: 'pending' }] })
   if (rng.chance(0.06)) story.add('x/later-notice', { any: words(rng) }, { ignorable: true })
   story.add('step/end', place)
 }

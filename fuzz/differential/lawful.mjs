@@ -6,7 +6,7 @@ import { nonEmpty, words } from './words.mjs'
 
 const IDS = ['a/b', 'é', '😀', '..', '.', '...', '~', 'x y', '\ud800z', 'Ω~0041', 'session-7']
 const FOLDERS = [
-  '/', '/work/proj', '/home/u/my proj', '/a//b', '/a:b\\c', '/-x', '/ü/日本', '/~', '/tmp/.hidden',
+  '/', '/srv/proj', '/home/u/my proj', '/a//b', '/a:b\\c', '/-x', '/ü/日本', '/~', '/var/.x',
   `/${'long/'.repeat(60)}`, '/a/\ud83d', '//',
 ]
 
@@ -86,15 +86,19 @@ const OTHERS = [
   (story) => story.add('plan/mode', { active: story.rng.chance(0.5) }),
   (story) => story.add('feedback/record', { text: nonEmpty(story.rng) }),
   (story) => story.add('session/end-seed', {}),
-  (story) => story.add('session/title', { title: nonEmpty(story.rng), messageSeqs: [], source: { kind: 'user' } }),
-  (story) => story.add('hook/invoked', { turn: 1, point: 'stop', dialect: 'codex', handlerId: 'h' }),
+  (story) => story.add('session/title', { title: nonEmpty(story.rng), messageSeqs: [],
+    source: { kind: 'user' } }),
+  (story) => story.add('hook/invoked', { turn: 1, point: 'stop', dialect: 'codex',
+    handlerId: 'h' }),
   (story) => story.add('subagent/descriptor', { mode: 'one-shot', version: 2, provider: 'p' }),
   (story) => story.add('schedule/change', { version: 1, operation: 'delete', id: 'sch' }),
   (story) => story.add('tool-workflow/run-start', { runId: 'w', name: 'n' }),
-  (story) => story.add('team/message/delivered', { version: 1, teamId: 't', messageId: 'm', targetId: 'g' }),
+  (story) => story.add('team/message/delivered',
+    { version: 1, teamId: 't', messageId: 'm', targetId: 'g' }),
   (story) => story.add('agent/inbox/spliced', { target: 'next-turn', start: 0, inserted: [] }),
   (story) => story.add('goal/change', {
-    kind: 'goal/change', version: 1, operation: 'clear', cleared: { id: 'g', revision: 1 }, clearedAt: 5,
+    kind: 'goal/change', version: 1, operation: 'clear', cleared: { id: 'g', revision: 1 },
+    clearedAt: 5,
   }),
   (story) => story.add('future/optional', [1, { deep: [null] }], { ignorable: true }),
   (story) => story.add('plan/mode', { active: true }, { ignorable: true }),

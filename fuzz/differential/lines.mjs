@@ -10,7 +10,8 @@ export function lineOf(value, batch, style) {
 }
 
 export function rawLine(text, batch) {
-  return { value: undefined, body: Buffer.isBuffer(text) ? text : Buffer.from(text), end: LF, batch }
+  return { value: undefined, body: Buffer.isBuffer(text) ? text : Buffer.from(text), end: LF,
+    batch }
 }
 
 export function bytesOf(lines) {
@@ -22,10 +23,12 @@ export function eventPlaces(lines) {
   return lines.map((_, index) => index).slice(1)
 }
 
-/** A place among the events, in one of two cases after the last `turn/end`, where damage is a tail. */
+/** A place among the events, in one of two cases after the last `turn/end`,
+where damage is a tail. */
 export function anyPlace(lines, rng) {
   if (lines.length < 2) return undefined
   const last = lines.findLastIndex((line) => line.value?.type === 'turn/end')
-  if (rng.chance(0.5) && last + 1 < lines.length && last > 0) return rng.between(last + 1, lines.length - 1)
+  if (rng.chance(0.5) && last + 1 < lines.length && last > 0) return rng.between(last + 1,
+    lines.length - 1)
   return rng.between(1, lines.length - 1)
 }

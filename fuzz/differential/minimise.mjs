@@ -1,4 +1,4 @@
-// Makes a mismatching file smaller while the mismatch stays: fewer frames, fewer lines, fewer fields.
+// Makes a mismatching file smaller while the mismatch stays: fewer frames, lines, events, fields.
 
 import { compressed } from './frames.mjs'
 import { framesOf } from './readable.mjs'

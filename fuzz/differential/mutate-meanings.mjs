@@ -3,7 +3,7 @@
 
 import { Ref, traced } from './story.mjs'
 import { toolMessage, userMessage } from './lawful-turn.mjs'
-import { copy, deep, Raw } from './spell.mjs'
+import { Members, Raw, copy, deep } from './spell.mjs'
 import { isCurrentResult } from './lawful.mjs'
 import { junk } from './words.mjs'
 
@@ -32,7 +32,8 @@ function replacement(log, rng) {
     () => {},
     () => {},
     () => { options.sources = slice.slice(1) },
-    () => { options.sources = rng.shuffled([...slice, ...surface.map((e) => new Ref(e)).filter((r) => !slice.some((s) => s.event === r.event))]) },
+    () => { options.sources = rng.shuffled([...slice,
+      ...surface.map((e) => new Ref(e)).filter((r) => !slice.some((s) => s.event === r.event))]) },
     () => { options.op.start = slice.at(-1); options.op.end = slice[0] },
     () => { options.op.start = new Ref(surface[0], 1) },
     () => { options.op = { ...options.op, extra: 1 } },
@@ -55,7 +56,7 @@ function assistantMessage(story, content) {
   return { id: story.messageId(), role: 'assistant', content, source }
 }
 
-/** A rewrite in the shape from before messages had ids: it takes over the id of what it replaces. */
+/** A rewrite in the shape from before messages had ids: it takes over the id of its target. */
 function legacyRewrite(log, rng) {
   const states = traced(log.events)
   const places = states.map((_, index) => index)
@@ -67,7 +68,8 @@ function legacyRewrite(log, rng) {
   const { message, callId, isError, content: _, ...rest } = copy(target.data)
   const [block] = message?.content ?? [{ isError, toolCallId: callId }]
   const data = {
-    ...rest, callId: message?.source.callId ?? callId, content: ['cut'], isError: block.isError ?? false,
+    ...rest, callId: message?.source.callId ?? callId, content: ['cut'],
+    isError: block.isError ?? false,
   }
   if (rng.chance(0.1)) data.isError = !data.isError
   const node = new Ref(rng.chance(0.9) ? target : rng.pick(log.events))
@@ -111,7 +113,8 @@ function twoFaults(log, rng) {
 /** A rewrite of a tool result: lawful, or wrong in one of the ways the fold looks at. */
 function rewriteResult(log, rng) {
   const states = traced(log.events)
-  const results = log.events.filter((event, index) => isCurrentResult(event) && index < states.length)
+  const results = log.events.filter((event,
+    index) => isCurrentResult(event) && index < states.length)
   if (results.length === 0) return false
   const result = rng.pick(results)
   const from = log.events.indexOf(result)
@@ -144,6 +147,41 @@ function rewriteResult(log, rng) {
   return true
 }
 
+// Values that are equal, or not, for reasons that a comparison of texts would miss.
+const LIKENESSES = [
+  [0.1, new Raw('0.1000000000000000055511151231257827')],
+  [new Raw('1e23'), new Raw('9.999999999999999e22')],
+  [0, new Raw('-0')], [new Raw('1e400'), new Raw('1e401')], [new Raw('1e400'), new Raw('-1e400')],
+  ['😀', new Raw('"\\uD83D\\uDE00"')], ['\ufffd', '\ud800'], ['é', 'e\u0301'], [null, 0], [[], {}],
+  [{ a: 1, b: 2 }, { b: 2, a: 1 }], [[1, 2], [2, 1]], [{ a: null }, {}], [1, '1'], [true, 1],
+  [new Members([['a', 1], ['a', 2]]), { a: 2 }], [new Members([['__proto__', 1]]), {}],
+  [new Members([['__proto__', 1]]), new Members([['__proto__', 1]])], [{ length: 0 }, []],
+  [[[1], { x: [null] }], [[new Raw('1.0')], { x: [null] }]], ['', null],
+]
+
+/** A rewrite of a tool result whose other fields are spelled in another way. */
+function likeness(log, rng) {
+  const { story } = log
+  const at = traced(log.events).findLastIndex((state) => state.turn === null)
+  log.events.length = at
+  const turn = traced(log.events).at(-1).nextTurn
+  const place = { turn, step: 1 }
+  const [one, other] = rng.pick(LIKENESSES)
+  const message = toolMessage(story, 'call-x', false)
+  const add = (type, data, options) => {
+    log.events.push(story.event(type, data, options))
+    return log.events.at(-1)
+  }
+  add('turn/start', { turn })
+  add('step/start', place)
+  add('tool/call', { ...place, callId: 'call-x', name: 'n', arguments: '' })
+  const first = add('tool/result', { ...place, message, meta: one }, { op: 'append' })
+  const node = new Ref(first)
+  const options = { sources: [node], op: { op: 'replace', start: node, end: node } }
+  add('tool/result', { ...place, message: copy(message), meta: other }, options)
+  return true
+}
+
 /** Ends the log inside a step with calls in every state that closers look at. */
 function openCalls(log, rng) {
   const { story } = log
@@ -160,16 +198,20 @@ function openCalls(log, rng) {
   const add = (type, data, options) => log.events.push(story.event(type, data, options))
   add('turn/start', { turn })
   add('step/start', place)
-  add('assistant/message', { ...place, step: rng.chance(0.1) ? junk(rng) : 1, message }, { op: 'append' })
-  for (const id of ids) if (rng.chance(0.6)) add('tool/call', { ...place, callId: id, name: 'n', arguments: '' })
+  add('assistant/message', { ...place, step: rng.chance(0.1) ? junk(rng) : 1, message },
+    { op: 'append' })
+  for (const id of ids) if (rng.chance(0.6)) add('tool/call',
+    { ...place, callId: id, name: 'n', arguments: '' })
   for (const id of ids) {
     if (typeof id === 'string' && id !== '' && rng.chance(0.3)) {
       add('tool/result', { ...place, message: toolMessage(story, id, false) }, { op: 'append' })
     }
   }
-  if (rng.chance(0.2)) add('assistant/message', { ...place, message: copy(message) }, { op: 'append' })
+  if (rng.chance(0.2)) add('assistant/message', { ...place, message: copy(message) },
+    { op: 'append' })
   if (rng.chance(0.2)) add('step/end', place)
-  if (rng.chance(0.1)) add('step/start', rng.pick([null, {}, { ...place, step: null }, { ...place, step: 2 }]))
+  if (rng.chance(0.1)) add('step/start', rng.pick([null, {}, { ...place, step: null },
+    { ...place, step: 2 }]))
   return true
 }
 
@@ -177,9 +219,11 @@ function openCalls(log, rng) {
 function oddOpenTurn(log, rng) {
   const at = traced(log.events).findLastIndex((state) => state.turn === null)
   log.events.length = at
-  const data = rng.pick([{}, { turn: null }, { turn: 'x' }, { turn: 1.5 }, null, 5, [], { turn: { a: 1 } }, { turn: 0 }])
+  const data = rng.pick([{}, { turn: null }, { turn: 'x' }, { turn: 1.5 }, null, 5, [],
+    { turn: { a: 1 } }, { turn: 0 }])
   log.events.push(log.story.event('turn/start', data))
-  if (rng.chance(0.4)) log.events.push(log.story.event('step/start', rng.pick([{}, { turn: 1, step: null }, 5])))
+  if (rng.chance(0.4)) log.events.push(log.story.event('step/start',
+    rng.pick([{}, { turn: 1, step: null }, 5])))
   return true
 }
 
@@ -210,7 +254,8 @@ const UNKNOWN = [
   ['model/selection', { provider: 'p', model: 'm' }],
 ]
 
-/** Payloads on which a companion itself fails, or which it accepts only because of how JavaScript compares. */
+/** Payloads on which a companion itself fails,
+or which it accepts only because of how JavaScript compares. */
 const ODD_PAYLOADS = [
   ['approval/asked', null], ['approval/asked', {}], ['approval/asked', { id: 1, toolName: null }],
   ['approval/asked', { id: 1, toolName: 5 }], ['approval/asked', { toolName: { length: 1 } }],
@@ -218,6 +263,9 @@ const ODD_PAYLOADS = [
   ['command/run', null], ['command/run', {}], ['command/done', null], ['command/done', {}],
   ['turn/end', null], ['turn/end', 5], ['turn/end', []], ['step/end', null], ['step/end', 'x'],
   ['assistant/chunk', null], ['assistant/chunk', {}], ['tool/call', null], ['tool/call', {}],
+  ['tool/call', 'x'], ['tool/call', []], ['turn/start', true], ['turn/start', []],
+  ['step/start', 'x'],
+  ['approval/asked', 'x'], ['command/run', []], ['command/run', 'x'], ['request/header', 'x'],
   ['turn/start', null], ['step/start', null], ['step/start', []],
   ['session/end-seed', null], ['session/end-seed', { inherited: true }], ['todo/write', null],
 ]
@@ -226,6 +274,10 @@ function oddIds(log, rng) {
   const [one, other] = rng.pick([
     [0, new Raw('-0')], [1, new Raw('1.0')], ['a', new Raw('"\\u0061"')], [undefined, null],
     [1, '1'], [true, 'true'], [new Raw('1e400'), new Raw('2e400')], [{}, {}], [[], []],
+    ['😀', new Raw('"\\ud83d\\ude00"')], ['\ufffd', '\ud800'], ['\ud800', '\udc00'],
+    ['é', 'e\u0301'],
+    [0.1, new Raw('0.1000000000000000055511151231257827')], [new Raw('3e-324'), new Raw('5e-324')],
+    [new Raw('2e-324'), 0], [new Raw('1e23'), new Raw('9.999999999999999e22')],
     [new Raw('9007199254740993'), new Raw('9007199254740992')], ['\ud800', new Raw('"\\uD800"')],
   ])
   const states = traced(log.events)
@@ -234,9 +286,12 @@ function oddIds(log, rng) {
   const at = rng.pick(places)
   const { story } = log
   const pairs = rng.pick([
-    () => [['approval/asked', { id: one, toolName: 'b' }], ['approval/decided', { id: other, outcome: 'rejected' }]],
-    () => [['approval/asked', { id: one, toolName: 'b' }], ['approval/asked', { id: other, toolName: 'b' }]],
-    () => [['command/run', { commandId: one }], ['command/done', { commandId: other, kind: 'success' }]],
+    () => [['approval/asked', { id: one, toolName: 'b' }],
+      ['approval/decided', { id: other, outcome: 'rejected' }]],
+    () => [['approval/asked', { id: one, toolName: 'b' }],
+      ['approval/asked', { id: other, toolName: 'b' }]],
+    () => [['command/run', { commandId: one }],
+      ['command/done', { commandId: other, kind: 'success' }]],
     () => [['command/run', { commandId: one }], ['command/run', { commandId: other }]],
   ])()
   log.events.splice(at, 0, ...pairs.map(([type, data]) => story.event(type, data)))
@@ -244,12 +299,14 @@ function oddIds(log, rng) {
 }
 
 function objectThatCannotBeText(rng) {
-  return rng.pick([{ toString: 1, valueOf: 1 }, { toString: null }, [{ toString: 1 }], { toString: 'x' }])
+  return rng.pick([{ toString: 1, valueOf: 1 }, { toString: null }, [{ toString: 1 }],
+    { toString: 'x' }])
 }
 
 export const MEANINGS = {
   'surface-replacement': replacement,
   'tool-result-rewrite': rewriteResult,
+  likeness,
   'legacy-rewrite': legacyRewrite,
   'negative-zero': negativeZero,
   'two-faults': twoFaults,
@@ -291,7 +348,7 @@ export const MEANINGS = {
     return true
   },
   'cite-later': (log, rng) => {
-    const cited = log.events.filter((event) => event.sources !== undefined && event.op !== undefined)
+    const cited = log.events.filter(({ sources, op }) => sources !== undefined && op !== undefined)
     if (cited.length === 0) return false
     const event = rng.pick(cited)
     event.sources = [...event.sources, new Ref(rng.pick([event, log.events.at(-1)]))]

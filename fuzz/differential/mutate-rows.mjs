@@ -27,15 +27,18 @@ function seqAt(lines, place) {
   return 0
 }
 
-const SCALARS = ['5', '"x"', '[]', '{}', 'true', 'null', 'null', '-0', '1e400', '[null]', '[{"type":"turn/end"}]']
+const SCALARS = ['5', '"x"', '[]', '{}', 'true', 'null', 'null', '-0', '1e400', '[null]',
+  '[{"type":"turn/end"}]']
 
 function turnEnd(seq) {
   return { type: 'turn/end', seq, time: 1, data: { turn: 1, reason: { kind: 'completed' } } }
 }
 
 const LINES = {
-  'lose-row': at((lines, place, rng) => { lines.splice(place, rng.chance(0.7) ? 1 : rng.between(1, 4)) }),
-  'repeat-row': at((lines, place, rng) => put(lines, place + (rng.chance(0.5) ? 1 : 0), lines[place])),
+  'lose-row': at((lines, place, rng) => { lines.splice(place,
+    rng.chance(0.7) ? 1 : rng.between(1, 4)) }),
+  'repeat-row': at((lines, place, rng) => put(lines, place + (rng.chance(0.5) ? 1 : 0),
+    lines[place])),
   'swap-rows': at((lines, place) => {
     if (place + 1 >= lines.length) return false
     lines.splice(place, 2, lines[place + 1], lines[place])
@@ -54,9 +57,12 @@ const LINES = {
     const mixed = tail.flatMap((line) => [line, line])
     lines.splice(place, tail.length, ...mixed)
   }),
-  'blank-row': at((lines, place, rng) => put(lines, place, rawLine(rng.pick(['', '', ' ', '\r', '\t', '\u00a0']), lines[place].batch))),
-  'scalar-row': at((lines, place, rng) => put(lines, place, rawLine(rng.pick(SCALARS), lines[place].batch))),
-  'scalar-at-end': (log, rng) => { log.lines.push(rawLine(rng.pick(SCALARS), log.lines.at(-1).batch)) },
+  'blank-row': at((lines, place, rng) => put(lines, place,
+    rawLine(rng.pick(['', '', ' ', '\r', '\t', '\u00a0']), lines[place].batch))),
+  'scalar-row': at((lines, place, rng) => put(lines, place,
+    rawLine(rng.pick(SCALARS), lines[place].batch))),
+  'scalar-at-end': (log, rng) => { log.lines.push(rawLine(rng.pick(SCALARS),
+    log.lines.at(-1).batch)) },
   'scalar-before-end': (log, rng) => {
     const seq = seqAt(log.lines, log.lines.length)
     const { batch } = log.lines.at(-1)
@@ -68,7 +74,8 @@ const LINES = {
   'split-row': at((lines, place, rng) => {
     const { body, batch } = lines[place]
     const cut = rng.below(body.length + 1)
-    lines.splice(place, 1, rawLine(body.subarray(0, cut), batch), rawLine(body.subarray(cut), batch))
+    lines.splice(place, 1, rawLine(body.subarray(0, cut), batch),
+      rawLine(body.subarray(cut), batch))
   }),
   'cut-row': at((lines, place, rng) => {
     const line = lines[place]
@@ -99,8 +106,10 @@ const LINES = {
     const bad = rng.pick(['', '{', 'x', '5', '{"type":"text-chunks"}', '{"type":"turn/end","seq":'])
     lines.push(rawLine(bad, batch))
     const tail = rng.pick([
-      turnEnd(seq), turnEnd(seq + 5), [turnEnd(seq)], { ...turnEnd(seq), type: new Raw('"turn\\/end"') }, { type: 'turn/end' },
-      { ...turnEnd(seq), type: 'turn/start' }, { type: ['turn/end'] }, new Raw('{"type":"turn/start","type":"turn/end"}'),
+      turnEnd(seq), turnEnd(seq + 5), [turnEnd(seq)],
+      { ...turnEnd(seq), type: new Raw('"turn\\/end"') }, { type: 'turn/end' },
+      { ...turnEnd(seq), type: 'turn/start' }, { type: ['turn/end'] },
+      new Raw('{"type":"turn/start","type":"turn/end"}'),
       new Raw('{"type":"turn/end","type":"x"}'), new Raw('{"type":"turn/end"'),
     ])
     lines.push(lineOf(tail, batch))
@@ -109,11 +118,13 @@ const LINES = {
   'gapped-turn-end': (log, rng) => {
     const { lines } = log
     const seq = seqAt(lines, lines.length) + rng.pick([1, -1, 9])
-    lines.push(lineOf(turnEnd(rng.pick([seq, undefined, null, String(seq), [seq]])), lines.at(-1).batch))
+    lines.push(lineOf(turnEnd(rng.pick([seq, undefined, null, String(seq), [seq]])),
+      lines.at(-1).batch))
   },
   'seq-without-text': (log, rng) => {
-    // The loader puts the seq into a sentence, which fails for such a value, and the failure escapes.
-    const seq = rng.pick([{ toString: 1, valueOf: 1 }, { toString: null }, [{ toString: 1 }], {}, [[]], [1, 2]])
+    // The loader puts the seq into a sentence; where that fails, the failure escapes it.
+    const seq = rng.pick([{ toString: 1, valueOf: 1 }, { toString: null }, [{ toString: 1 }], {},
+      [[]], [1, 2]])
     log.lines.push(lineOf({ type: 'plan/mode', seq, time: 1, data: {} }, log.lines.at(-1).batch))
   },
   'header-again': at((lines, place) => put(lines, place, lines[0])),
@@ -125,40 +136,51 @@ const LINES = {
   'blank-first': (log, rng) => { log.lines.unshift(rawLine(rng.pick(['', ' ', '\ufeff']), 0)) },
 }
 
-const GAPS = [new Raw('-0'), new Raw('0.0'), 1.5, '1', null, -7, new Raw('9007199254740991'), new Raw('1e2')]
+const GAPS = [new Raw('-0'), new Raw('0.0'), 1.5, '1', null, -7, new Raw('9007199254740991'),
+  new Raw('1e2')]
 
 const FAULTS = {
   none: () => {},
-  'extra-key': (row, rng) => { row[rng.pick(['seq', 'extra', 'time', 'surfaceOp', 'ignorable', '__proto_'])] = 1 },
-  'extra-data-key': (row, rng) => { row.data[rng.pick(['id', 'name', 'args', 'texts', 'more'])] = rng.pick(['x', null, ['a']]) },
+  'extra-key': (row, rng) => { row[rng.pick(['seq', 'extra', 'time', 'surfaceOp', 'ignorable',
+    '__proto_'])] = 1 },
+  'extra-data-key': (row, rng) => { row.data[rng.pick(['id', 'name', 'args', 'texts',
+    'more'])] = rng.pick(['x', null, ['a']]) },
   'lost-key': (row, rng) => { delete row[rng.pick(['seq0', 'time0', 'data'])] },
   'lost-data-key': (row, rng) => { delete row.data[rng.pick(Object.keys(row.data))] },
-  'odd-seq0': (row, rng) => { row.seq0 = rng.pick([new Raw(`${row.seq0}.0`), new Raw('-0'), -1, 0.5, '0', null, row.seq0 + 1, new Raw('9007199254740991')]) },
-  'odd-time0': (row, rng) => { row.time0 = rng.pick([new Raw('-0'), -5, 1.5, null, '1', new Raw('9007199254740991'), new Raw('9007199254740992'), new Raw('1e3')]) },
+  'odd-seq0': (row, rng) => { row.seq0 = rng.pick([new Raw(`${row.seq0}.0`), new Raw('-0'), -1, 0.5,
+    '0', null, row.seq0 + 1, new Raw('9007199254740991')]) },
+  'odd-time0': (row, rng) => { row.time0 = rng.pick([new Raw('-0'), -5, 1.5, null, '1',
+    new Raw('9007199254740991'), new Raw('9007199254740992'), new Raw('1e3')]) },
   'odd-data': (row, rng) => { row.data = rng.pick([null, [], 5, 'x', {}]) },
-  'odd-place': (row, rng) => { row.data[rng.pick(['turn', 'step', 'index'])] = rng.pick([1.5, -2, new Raw('-0'), new Raw('1e400'), '1', null, [1], true]) },
+  'odd-place': (row, rng) => { row.data[rng.pick(['turn', 'step', 'index'])] = rng.pick([1.5, -2,
+    new Raw('-0'), new Raw('1e400'), '1', null, [1], true]) },
   'odd-texts': (row, rng) => {
     const key = row.data.args === undefined ? 'texts' : 'args'
-    row.data[key] = rng.pick([[], [null], ['a', 5], 'abc', {}, [...row.data[key], 'more'], row.data[key].slice(1), ['one']])
+    row.data[key] = rng.pick([[], [null], ['a', 5], 'abc', {}, [...row.data[key], 'more'],
+      row.data[key].slice(1), ['one']])
   },
   'odd-dt': (row, rng) => {
-    row.data.dt = rng.pick([[], [1], null, 'x', {}, row.data.dt.map(() => rng.pick(GAPS)), row.data.dt.map((gap) => new Raw(`${gap}e0`)), [...row.data.dt, 0]])
+    row.data.dt = rng.pick([[], [1], null, 'x', {}, row.data.dt.map(() => rng.pick(GAPS)),
+      row.data.dt.map((gap) => new Raw(`${gap}e0`)), [...row.data.dt, 0]])
   },
   'odd-call': (row, rng) => {
     row.data.id = rng.pick(['', 'x', 5, null])
     if (rng.chance(0.5)) row.data.name = rng.pick(['', 'n', 5, null])
   },
-  'other-tag': (row, rng) => { row.type = rng.pick(['text-chunks', 'reasoning-chunks', 'tool-call-chunks', 'Text-chunks', 'chunks']) },
+  'other-tag': (row, rng) => { row.type = rng.pick(['text-chunks', 'reasoning-chunks',
+    'tool-call-chunks', 'Text-chunks', 'chunks']) },
   'time-overflow': (row) => {
     row.time0 = new Raw('9007199254740991')
     row.data.dt = row.data.dt.map(() => 1)
   },
-  'dt-back-and-forth': (row) => { row.data.dt = row.data.dt.map((_, i) => (i % 2 === 0 ? 9007199254740991 : -9007199254740991)) },
+  'dt-back-and-forth': (row) => { row.data.dt = row.data.dt.map((_,
+    i) => (i % 2 === 0 ? 9007199254740991 : -9007199254740991)) },
   'seq-near-limit': (row) => { row.seq0 = new Raw('9007199254740990') },
   'key-order': (row) => {
     const { type, seq0, time0, data } = row
     for (const key of Object.keys(row)) delete row[key]
-    Object.assign(row, { data: Object.fromEntries(Object.entries(data).reverse()), time0, seq0, type })
+    Object.assign(row, { data: Object.fromEntries(Object.entries(data).reverse()), time0, seq0,
+      type })
   },
 }
 
@@ -170,9 +192,11 @@ function packedRow(log, rng) {
   const events = []
   for (let i = 0; i < count; i += 1) {
     const chunk = kind === 'tool-call-delta'
-      ? { type: kind, index: 0, id: 'c', ...(count === 5 ? { name: 'n' } : {}), argumentsDelta: `a${i}` }
+      ? { type: kind, index: 0, id: 'c', ...(count === 5 ? { name: 'n' } : {}),
+        argumentsDelta: `a${i}` }
       : { type: kind, index: 0, text: `t${i}` }
-    events.push({ type: 'assistant/chunk', seq: seq + i, time: 1000 + i, data: { turn: 1, step: 1, chunk } })
+    events.push({ type: 'assistant/chunk', seq: seq + i, time: 1000 + i,
+      data: { turn: 1, step: 1, chunk } })
   }
   const [row] = packed(events, 1)
   const fault = rng.pick(Object.values(FAULTS))
@@ -198,10 +222,12 @@ export const ROWS = {
   'packed-row': packedRow,
   'packed-row-fault': packedRow,
   'own-packed-row': ownPackedRow,
-  'odd-row-type': at((lines, place, rng) => put(lines, place, lineOf({ type: junk(rng), seq: 0 }, lines[place].batch))),
+  'odd-row-type': at((lines, place, rng) => put(lines, place,
+    lineOf({ type: junk(rng), seq: 0 }, lines[place].batch))),
   'crlf': (log, rng) => {
     for (const line of log.lines) if (rng.chance(0.8)) line.end = Buffer.from('\r\n')
   },
   'lone-cr': at((lines, place) => { lines[place] = { ...lines[place], end: Buffer.from('\r') } }),
-  'two-newlines': at((lines, place) => { lines[place] = { ...lines[place], end: Buffer.concat([LF, LF]) } }),
+  'two-newlines': at((lines, place) => { lines[place] = { ...lines[place],
+    end: Buffer.concat([LF, LF]) } }),
 }

@@ -23,7 +23,8 @@ function insert(log, rng, where, make) {
 /** Changes a copy of one event of those that satisfy `where`. */
 function change(log, rng, where, alter) {
   const places = []
-  log.events.forEach((event, index) => { if (where(event, log.states[index], index)) places.push(index) })
+  log.events.forEach((event, index) => { if (where(event, log.states[index],
+    index)) places.push(index) })
   if (places.length === 0) return false
   const at = rng.pick(places)
   const event = log.events[at]
@@ -37,7 +38,8 @@ function copyData(data) {
 
 function remove(log, rng, where) {
   const places = []
-  log.events.forEach((event, index) => { if (where(event, log.states[index], index)) places.push(index) })
+  log.events.forEach((event, index) => { if (where(event, log.states[index],
+    index)) places.push(index) })
   if (places.length === 0) return false
   log.events.splice(rng.pick(places), 1)
   return true
@@ -54,7 +56,8 @@ const inTurn = (state) => state.turn !== null
 const inStep = (state) => state.step !== null
 
 function otherNumber(rng, right) {
-  return rng.pick([right + 1, right - 1, 0, -1, 1.5, String(right), null, undefined, true, [right], {}, 2 ** 53])
+  return rng.pick([right + 1, right - 1, 0, -1, 1.5, String(right), null, undefined, true, [right],
+    {}, 2 ** 53])
 }
 
 /** An event that belongs to a step, naming the given turn and step. */
@@ -65,7 +68,8 @@ function stepEvent(log, rng, place) {
     () => ['step/end', place],
     () => ['assistant/chunk', { ...place, chunk: { type: 'text-delta', index: 0, text: 'x' } }],
     () => ['tool/call', { ...place, callId, name: 'bash', arguments: '{}' }],
-    () => ['tool/result', { ...place, message: toolMessage(story, callId, false) }, { op: 'append' }],
+    () => ['tool/result', { ...place, message: toolMessage(story, callId, false) },
+      { op: 'append' }],
     () => ['assistant/message', {
       ...place,
       message: {
@@ -82,8 +86,10 @@ export const SESSION_RULES = {
   ]),
   'SES-3': (log, rng) => either(
     rng,
-    () => insert(log, rng, idle, (state) => ['turn/start', { turn: otherNumber(rng, state.nextTurn) }]),
-    () => change(log, rng, (event) => event.type === 'turn/start' && event.data.trigger === undefined,
+    () => insert(log, rng, idle, (state) => ['turn/start',
+      { turn: otherNumber(rng, state.nextTurn) }]),
+    () => change(log, rng,
+      (event) => event.type === 'turn/start' && event.data.trigger === undefined,
       (data) => ({ turn: otherNumber(rng, data.turn) })),
   ),
   'SES-4': (log, rng) => either(
@@ -96,7 +102,8 @@ export const SESSION_RULES = {
   ),
   'SES-5': (log, rng) => either(
     rng,
-    () => remove(log, rng, (event, state, index) => event.type === 'step/end' && nextMark(log, index) === 'turn/end'),
+    () => remove(log, rng, (event, state, index) => event.type === 'step/end' && nextMark(log,
+      index) === 'turn/end'),
     () => insert(log, rng, inStep, (state) => [
       'turn/end', { turn: state.turn, reason: { kind: 'completed' } },
     ]),
@@ -104,16 +111,19 @@ export const SESSION_RULES = {
   'SES-6': (log, rng) => either(
     rng,
     () => insert(log, rng, (state) => state.step === null, (state) => [
-      'step/start', { turn: state.turn === null ? rng.pick([1, undefined]) : state.turn + 1, step: state.nextStep },
+      'step/start', { turn: state.turn === null ? rng.pick([1, undefined]) : state.turn + 1,
+        step: state.nextStep },
     ]),
     () => change(log, rng, (event) => event.type === 'step/start',
       (data) => ({ ...data, turn: otherNumber(rng, data.turn) })),
   ),
   'SES-7': (log, rng) => either(
     rng,
-    () => remove(log, rng, (event, state, index) => event.type === 'step/end' && nextMark(log, index) === 'step/start'),
+    () => remove(log, rng, (event, state, index) => event.type === 'step/end' && nextMark(log,
+      index) === 'step/start'),
     () => insert(log, rng, inStep, (state) => [
-      'step/start', { turn: state.turn, step: rng.pick([state.step, state.nextStep, state.nextStep + 1]) },
+      'step/start', { turn: state.turn, step: rng.pick([state.step, state.nextStep,
+        state.nextStep + 1]) },
     ]),
   ),
   'SES-8': (log, rng) => either(
@@ -144,11 +154,14 @@ export const SESSION_RULES = {
   },
   'SES-11': (log, rng) => either(
     rng,
-    () => remove(log, rng, (event, state, index) => event.type === 'tool/call' && isAnswered(log, index)),
+    () => remove(log, rng, (event, state, index) => event.type === 'tool/call' && isAnswered(log,
+      index)),
     () => insert(log, rng, inStep, (state) => {
       const callId = rng.pick(['nobody', ...state.runs])
-      const data = { turn: state.turn, step: state.step, message: toolMessage(log.story, callId, rng.chance(0.5)) }
-      if (rng.chance(0.3)) data.error = { name: 'E', code: rng.pick(['TOOL_OUTCOME_UNKNOWN', 'OTHER']) }
+      const data = { turn: state.turn, step: state.step,
+        message: toolMessage(log.story, callId, rng.chance(0.5)) }
+      if (rng.chance(0.3)) data.error = { name: 'E',
+        code: rng.pick(['TOOL_OUTCOME_UNKNOWN', 'OTHER']) }
       if (rng.chance(0.15)) {
         // The exemption needs both halves; here one is missing.
         data.error = { name: 'E', code: 'TOOL_NOT_STARTED' }
@@ -172,8 +185,9 @@ function nextMark(log, index) {
 
 function isAnswered(log, index) {
   const { callId } = log.events[index].data
-  return log.events.slice(index).some((event) => event.type === 'tool/result' && event.op === 'append'
-    && (event.data.message?.source.callId ?? event.data.callId) === callId)
+  const isAnswer = ({ type, op, data }) => type === 'tool/result' && op === 'append'
+    && (data.message?.source.callId ?? data.callId) === callId
+  return log.events.slice(index).some(isAnswer)
 }
 
 const ODD_IDS = [undefined, null, 0, 1, '1', '', true, 'ä', '\ud800', 'ask-x']
@@ -191,20 +205,19 @@ export const APPROVAL_RULES = {
     if (!insert(log, rng, inTurn, () => ['approval/asked', asked])) return false
     log.states = traced(log.events)
     const at = log.events.findIndex((event) => event.data === asked)
-    return insert(log, rng, (state, index) => index > at && inTurn(state), () => ['approval/asked', { ...asked }])
+    return insert(log, rng, (state, index) => index > at && inTurn(state),
+      () => ['approval/asked', { ...asked }])
   },
   'APR-4': (log, rng) => insert(log, rng, idle, () => [
     'approval/decided', { id: rng.pick(ODD_IDS), outcome: rng.pick(['rejected', 'granted']) },
   ]),
-  'APR-5': (log, rng) => rng.chance(0.4)
-    ? insert(log, rng, inTurn, () => ['approval/decided', { id: rng.pick(ODD_IDS), outcome: 'rejected' }])
-    : rng.chance(0.5)
-      ? remove(log, rng, (event, state, index) => event.type === 'approval/asked'
-        && log.events.slice(index).some((late) => late.type === 'approval/decided' && late.data.id === event.data.id))
-        || insert(log, rng, inTurn, () => ['approval/decided', { id: 7, outcome: 'rejected' }])
-      : twice(log, rng),
+  'APR-5': (log, rng) => {
+    const maker = rng.pick([stray, twice, unasked])
+    return maker(log, rng) || stray(log, rng)
+  },
   'APR-6': (log, rng) => {
-    const outcome = rng.pick(['granted', '', null, undefined, 'Rejected', ['rejected'], 1, { a: 1 }])
+    const outcome = rng.pick(['granted', '', null, undefined, 'Rejected', ['rejected'], 1,
+      { a: 1 }])
     const id = rng.pick([...ODD_IDS, -1.5])
     const asked = { id, toolName: 'bash' }
     if (!insert(log, rng, inTurn, () => ['approval/asked', asked])) return false
@@ -214,16 +227,31 @@ export const APPROVAL_RULES = {
   },
   'APR-7': (log, rng) => insert(log, rng, () => true, () => [
     'approval/policy', rng.pick([
-      { policy: 'always' }, { policy: null }, {}, { policy: ['ask'] }, { policy: 'Ask' }, { policy: 0 }, [], 'ask', 5,
+      { policy: 'always' }, { policy: null }, {}, { policy: ['ask'] }, { policy: 'Ask' },
+      { policy: 0 }, [], 'ask', 5,
     ]),
   ]),
+}
+
+/** A decision of nothing that was asked. */
+function stray(log, rng) {
+  const id = rng.pick(ODD_IDS)
+  return insert(log, rng, inTurn, () => ['approval/decided', { id, outcome: 'rejected' }])
+}
+
+/** A decision whose ask is lost. */
+function unasked(log, rng) {
+  return remove(log, rng, ({ type, data }, state, index) => type === 'approval/asked'
+    && log.events.slice(index).some((late) => late.type === 'approval/decided'
+      && late.data.id === data.id))
 }
 
 /** A second decision of one ask. */
 function twice(log, rng) {
   const decided = log.events.filter((event) => event.type === 'approval/decided')
   if (decided.length === 0) {
-    return insert(log, rng, inTurn, () => ['approval/decided', { id: 'gone', outcome: 'cancelled' }])
+    return insert(log, rng, inTurn, () => ['approval/decided',
+      { id: 'gone', outcome: 'cancelled' }])
   }
   const first = rng.pick(decided)
   const at = log.events.indexOf(first)
@@ -241,9 +269,12 @@ function badSource(log, rng, at) {
   const command = log.events.slice(0, at).find((event) => event.type.startsWith('command/'))
   return rng.pick([
     ...(command === undefined ? [] : [{ sourceEventSeq: new Ref(command) }]),
-    ...(at > 0 ? [{ kind: 'error', sourceEventSeq: 0 }, { kind: undefined, sourceEventSeq: 0 }] : []),
-    { sourceEventSeq: at + 5 }, { sourceEventSeq: -1 }, { sourceEventSeq: 0.5 }, { sourceEventSeq: null },
-    { sourceEventSeq: '0' }, { sourceEventSeq: [0] }, { sourceEventSeq: {} }, { sourceEventSeq: 'length' },
+    ...(at > 0 ? [{ kind: 'error', sourceEventSeq: 0 },
+      { kind: undefined, sourceEventSeq: 0 }] : []),
+    { sourceEventSeq: at + 5 }, { sourceEventSeq: -1 }, { sourceEventSeq: 0.5 },
+    { sourceEventSeq: null },
+    { sourceEventSeq: '0' }, { sourceEventSeq: [0] }, { sourceEventSeq: {} },
+    { sourceEventSeq: 'length' },
     { sourceEventSeq: true }, { sourceEventSeq: 2 ** 53 },
   ])
 }
@@ -254,7 +285,8 @@ export const COMMAND_RULES = {
     return addRun(log, rng, commandId) !== false && addRun(log, rng, commandId) !== false
   },
   'CMD-2': (log, rng) => insert(log, rng, () => true, () => [
-    'command/done', { commandId: rng.pick([...ODD_IDS, 'cmd-never']), kind: 'success', ...rng.pick([{}, { sourceEventSeq: 0 }]) },
+    'command/done', { commandId: rng.pick([...ODD_IDS, 'cmd-never']), kind: 'success',
+      ...rng.pick([{}, { sourceEventSeq: 0 }]) },
   ]),
   'CMD-3': (log, rng) => {
     const commandId = rng.pick([...ODD_IDS, 'cmd-odd'])

@@ -4,7 +4,8 @@
 const KINDS = {
   'text-delta': ['text-chunks', 'texts', 'text', ['type', 'index', 'text']],
   'reasoning-delta': ['reasoning-chunks', 'texts', 'text', ['type', 'index', 'text']],
-  'tool-call-delta': ['tool-call-chunks', 'args', 'argumentsDelta', ['type', 'index', 'id', 'argumentsDelta']],
+  'tool-call-delta': ['tool-call-chunks', 'args', 'argumentsDelta',
+    ['type', 'index', 'id', 'argumentsDelta']],
 }
 
 function hasKeys(value, keys) {
@@ -13,14 +14,16 @@ function hasKeys(value, keys) {
 }
 
 function kindOf(event) {
-  if (event.type !== 'assistant/chunk' || !hasKeys(event, ['type', 'seq', 'time', 'data'])) return undefined
+  if (event.type !== 'assistant/chunk' || !hasKeys(event,
+    ['type', 'seq', 'time', 'data'])) return undefined
   if (!hasKeys(event.data, ['turn', 'step', 'chunk'])) return undefined
   const { chunk } = event.data
   // A time that is a token has no difference to the next.
   if (typeof event.time !== 'number' || typeof event.seq !== 'number') return undefined
   const kind = KINDS[chunk?.type]
   if (kind === undefined) return undefined
-  const keys = Object.hasOwn(chunk, 'name') && chunk.type === 'tool-call-delta' ? [...kind[3], 'name'] : kind[3]
+  const keys = Object.hasOwn(chunk, 'name') && chunk.type === 'tool-call-delta' ? [...kind[3],
+    'name'] : kind[3]
   return hasKeys(chunk, keys) && typeof chunk[kind[2]] === 'string' ? kind : undefined
 }
 
@@ -40,7 +43,8 @@ function rowOf(run, [type, list, text]) {
   if (chunk.name !== undefined) call.name = chunk.name
   return {
     type, seq0: first.seq, time0: first.time,
-    data: { turn, step, index: chunk.index, ...call, dt, [list]: run.map((event) => event.data.chunk[text]) },
+    data: { turn, step, index: chunk.index, ...call, dt,
+      [list]: run.map((event) => event.data.chunk[text]) },
   }
 }
 
@@ -56,7 +60,8 @@ export function packed(events, shortest = 3) {
   }
   for (const event of events) {
     const next = kindOf(event)
-    if (run.length > 0 && (next === undefined || next !== kind || !isNext(run.at(-1), event))) flush()
+    if (run.length > 0 && (next === undefined || next !== kind || !isNext(run.at(-1),
+      event))) flush()
     kind = next
     if (next === undefined) rows.push(event)
     else run.push(event)

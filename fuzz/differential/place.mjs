@@ -28,7 +28,7 @@ export function sessionFolder(id) {
 /** The id that a session folder stands for, or undefined if no id gives this folder name. */
 export function sessionId(folder) {
   const id = folder.replace(/~([0-9A-F]{4})/g, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
-  return sessionFolder(id) === folder ? id : undefined
+  return id !== '' && sessionFolder(id) === folder ? id : undefined
 }
 
 /** The folder name of a project, or undefined where the host cannot derive one. */

@@ -14,7 +14,8 @@ export class Tally {
   constructor() {
     this.count = 0
     this.outcomes = new Map(OUTCOMES.map((name) => [name, 0]))
-    this.classes = new Map(CLASSES.map((name) => [name, new Map(OUTCOMES.map((outcome) => [outcome, 0]))]))
+    this.classes = new Map(CLASSES.map((name) => [name,
+      new Map(OUTCOMES.map((outcome) => [outcome, 0]))]))
     this.rules = new Map(QUOTA_RULES.map((rule) => [rule.id, 0]))
     this.words = new Map(FAMILIES.map((family) => [family, {}]))
   }
@@ -39,7 +40,8 @@ export class Tally {
       if (have < need) short.push(name)
       const percent = ((100 * have) / Math.max(1, this.count)).toFixed(1).padStart(5)
       const mark = have < need ? '  BELOW' : ''
-      print(`  ${name.padEnd(16)} ${String(have).padStart(6)} ${percent} %   needs ${String(need).padStart(5)}${extra}${mark}`)
+      const figures = `${String(have).padStart(6)} ${percent} %   needs ${String(need).padStart(5)}`
+      print(`  ${name.padEnd(16)} ${figures}${extra}${mark}`)
     }
     print(`what the host does (of ${this.count})`)
     for (const [name, have] of this.outcomes) row(name, have, OUTCOME_SHARE)
@@ -53,9 +55,10 @@ export class Tally {
     for (const [name, have] of this.rules) row(name, have, name === 'unknown' ? 0 : RULE_SHARE)
     print('word of each companion over the logs that load')
     for (const [family, counts] of this.words) {
-      print(`  ${family.padEnd(16)} ${Object.entries(counts).map(([word, count]) => `${word} ${count}`).join(', ')}`)
+      const split = Object.entries(counts).map(([word, count]) => `${word} ${count}`).join(', ')
+      print(`  ${family.padEnd(16)} ${split}`)
     }
-    if (this.rules.has('unknown')) short.push('a companion said something that no rule text matches')
+    if (this.rules.has('unknown')) short.push('a companion said what no rule text matches')
     return short
   }
 }

@@ -1,4 +1,4 @@
-// Shows the bytes of a log to a person: lines with escapes, and for zstd each frame before its text.
+// Shows the bytes of a log to a person: lines with escapes, and for zstd each frame and its text.
 
 import { zstdDecompressSync } from 'node:zlib'
 import { MAGIC, blocksOf } from './frames.mjs'
@@ -26,7 +26,8 @@ function linesOf(bytes) {
   for (let at = 0; at < bytes.length;) {
     const newline = bytes.indexOf(10, at)
     const end = newline === -1 ? bytes.length : newline
-    out.push(`    ${shortened(escaped(bytes.subarray(at, end)))}${newline === -1 ? '   (no newline)' : ''}`)
+    const text = shortened(escaped(bytes.subarray(at, end)))
+    out.push(`    ${text}${newline === -1 ? '   (no newline)' : ''}`)
     at = end + 1
   }
   return out

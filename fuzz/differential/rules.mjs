@@ -14,18 +14,23 @@ const TABLE = [
   ['SES-8', 'session', 'step/start-number', /^step\/start expected step /],
   ['SES-9', 'session', 'step/event-outside', /^[^ ]+ names turn [^]*\/step [^]* but open is turn /],
   ['SES-10', 'session', 'tool/replace-outside-turn', /^tool\/result surface replacement appended/],
-  ['SES-11', 'session', 'tool/result-without-call', /^tool\/result for [^]* with no prior tool\/call/],
+  ['SES-11', 'session', 'tool/result-without-call',
+    /^tool\/result for [^]* with no prior tool\/call/],
   ['SES-12', 'session', 'turn/event-outside', /^[^ ]+ appended outside any open turn \(core exec/],
-  ['APR-1', 'approval', 'approval/asked-outside-turn', /^approval\/asked appended outside any open/],
-  ['APR-2', 'approval', 'approval/asked-without-tool-name', /^approval\/asked toolName must be non/],
+  ['APR-1', 'approval', 'approval/asked-outside-turn',
+    /^approval\/asked appended outside any open/],
+  ['APR-2', 'approval', 'approval/asked-without-tool-name',
+    /^approval\/asked toolName must be non/],
   ['APR-3', 'approval', 'approval/asked-repeats-open-id', /^approval\/asked repeated open id /],
   ['APR-4', 'approval', 'approval/decided-outside-turn', /^approval\/decided appended outside any/],
   ['APR-5', 'approval', 'approval/decided-without-ask', /^approval\/decided has no matching /],
   ['APR-6', 'approval', 'approval/decided-unknown-outcome', /^approval\/decided carries unknown /],
   ['APR-7', 'approval', 'policy/unknown-policy', /^approval\/policy carries unknown policy /],
   ['CMD-1', 'commands', 'command/run-repeats-id', /^command\/run repeats commandId /],
-  ['CMD-2', 'commands', 'command/done-without-run', /^command\/done [^]* pairs no prior command\/run/],
-  ['CMD-3', 'commands', 'command/done-invalid-source', /^command\/done [^]* has invalid sourceEventSeq/],
+  ['CMD-2', 'commands', 'command/done-without-run',
+    /^command\/done [^]* pairs no prior command\/run/],
+  ['CMD-3', 'commands', 'command/done-invalid-source',
+    /^command\/done [^]* has invalid sourceEventSeq/],
 ]
 
 export const RULES = TABLE.map(([id, family, ours, text]) => ({ id, family, ours, text }))
@@ -35,7 +40,7 @@ export const QUOTA_RULES = RULES.filter((rule) => rule.id !== 'SES-1')
 
 const byOurs = new Map(RULES.map((rule) => [rule.ours, rule]))
 
-/** The rule that stands behind one of log-verify's finding ids, if it is one of the three families. */
+/** The rule behind one of log-verify's finding ids, if it is one of the three families. */
 export function ruleOfFinding(id) {
   return byOurs.get(id)
 }

@@ -12,15 +12,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { Tally } from './quotas.mjs'
-import { mutant } from './generate.mjs'
-import { readable } from './readable.mjs'
-import { minimised } from './minimise.mjs'
-import { differences } from './compare.mjs'
-import { reports } from './verifier.mjs'
-import { write } from './worker.mjs'
-import { Host } from './host.mjs'
-
-const CASES_SHOWN = 10
+import { showMismatches, showTexts } from './show.mjs'
 
 function options() {
   const { values } = parseArgs({
@@ -38,6 +30,9 @@ function options() {
   if (values.bin === undefined && !values['host-only']) {
     throw new TypeError('--bin names the log-verify to compare; --host-only does without')
   }
+  if (values.bin !== undefined && !fs.existsSync(values.bin)) {
+    throw new TypeError(`--bin names no file: ${values.bin}`)
+  }
   const count = Number(values.count)
   const seed = Number(values.seed)
   const jobs = Number(values.jobs)
@@ -48,14 +43,16 @@ function options() {
     ? Array.from({ length: count }, (_, index) => index)
     : values.only.split(',').map(Number)
   return {
-    seed, indices, jobs, texts: values.texts, keep: values.keep, isPartial: values.only !== undefined,
+    seed, indices, jobs, texts: values.texts, keep: values.keep,
+    isPartial: values.only !== undefined,
     bin: values['host-only'] ? undefined : path.resolve(values.bin),
   }
 }
 
 /** Runs the shares in processes of their own and calls `each` for every judged mutant. */
 function judged(settings, folder, each) {
-  const shares = Array.from({ length: settings.jobs }, (_, share) => new Promise((resolve, reject) => {
+  const shares = Array.from({ length: settings.jobs },
+    (_, share) => new Promise((resolve, reject) => {
     const child = fork(path.join(import.meta.dirname, 'worker.mjs'), { serialization: 'advanced' })
     let isDone = false
     child.on('message', (message) => {
@@ -72,53 +69,6 @@ function judged(settings, folder, each) {
     })
   }))
   return Promise.all(shares)
-}
-
-/** Prints one mismatch, as small as it can be made. */
-async function showCase(host, settings, folder, found, number) {
-  const made = mutant(settings.seed, found.index)
-  const spot = path.join(folder, `case-${number}`)
-  const kindOf = (text) => text.split(':')[0]
-  const wanted = new Set(found.differs.map(kindOf))
-  let last
-  const check = async (bytes) => {
-    const file = write(spot, { ...made, bytes })
-    const verdict = await host.judge(file)
-    const report = (await reports(settings.bin, [file], [file])).get(file)
-    const differs = differences(verdict, report)
-    const isSame = differs.some((text) => wanted.has(kindOf(text)))
-    if (isSame) last = { verdict, report, differs, bytes }
-    return isSame
-  }
-  if (!(await check(made.bytes))) {
-    console.log(`\nmismatch ${number}: seed ${settings.seed}, index ${found.index}, ${found.name}`)
-    console.log(`  not seen again when the file was named alone: ${found.differs.join('; ')}`)
-    return
-  }
-  const smallest = await minimised(made.bytes, made.encoding, check)
-  await check(smallest)
-  console.log(`\nmismatch ${number}: seed ${settings.seed}, index ${found.index}, ${found.name}`)
-  console.log(`  ${made.project}/${made.session}${made.isDerived ? '' : ' (misplaced on purpose)'}, ${made.encoding}`)
-  console.log(`  differs: ${last.differs.join('; ')}`)
-  console.log(`  host: ${last.verdict.host}, ${last.verdict.events} events, ${last.verdict.error ?? companionsOf(last.verdict)}`)
-  console.log(`  log-verify: ${last.report?.host}, ${last.report?.events} + ${last.report?.closers} events, ${last.report?.host_error}`)
-  for (const finding of (last.report?.findings ?? []).slice(0, 6)) {
-    console.log(`    ${finding.severity} ${finding.rule} seq ${finding.seq} line ${finding.line}: ${finding.message}`)
-  }
-  console.log(`  the file, ${last.bytes.length} bytes:`)
-  console.log(readable(last.bytes, made.encoding))
-}
-
-function companionsOf(verdict) {
-  return Object.entries(verdict.companions).map(([family, { text }]) => `${family}: ${text ?? 'ok'}`).join('; ')
-}
-
-function showTexts(texts) {
-  if (texts.length === 0) return
-  console.log(`\nhost_error differs from the host's message in ${texts.length} refusals; the first:`)
-  for (const { index, name, text } of texts.slice(0, CASES_SHOWN)) {
-    console.log(`  ${index} (${name})\n    host       ${text.host}\n    log-verify ${text.ours}`)
-  }
 }
 
 async function main() {
@@ -138,17 +88,11 @@ async function main() {
   })
   const seconds = (performance.now() - started) / 1000
 
-  mismatches.sort((a, b) => a.index - b.index)
-  const host = await Host.start()
-  for (const [number, found] of mismatches.slice(0, CASES_SHOWN).entries()) {
-    await showCase(host, settings, folder, found, number + 1)
-  }
-  if (mismatches.length > CASES_SHOWN) {
-    console.log(`\nand ${mismatches.length - CASES_SHOWN} more: ${mismatches.slice(CASES_SHOWN, 60).map((m) => m.index).join(' ')}`)
-  }
-  showTexts(texts.sort((a, b) => a.index - b.index))
+  await showMismatches(mismatches, settings, folder)
+  showTexts(texts)
 
-  console.log(`\nseed ${settings.seed}, ${tally.count} mutants, ${seconds.toFixed(1)} s, ${(tally.count / seconds).toFixed(0)} a second`)
+  const rate = (tally.count / seconds).toFixed(0)
+  console.log(`\nseed ${settings.seed}, ${tally.count} mutants, ${rate} a second`)
   const short = tally.report(console.log)
   if (settings.bin !== undefined) {
     const refused = tally.outcomes.get('refuses')

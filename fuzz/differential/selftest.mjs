@@ -46,7 +46,8 @@ for (let index = 0; index < COUNT; index += 1) {
   assert.deepEqual(mutant(3, index), mutant(3, index), `mutant ${index} is made twice alike`)
 
   // The canary: a report that is wrong in one point must differ in that point.
-  const agreeing = { host: verdict.host, events: verdict.stored, closers: verdict.events - verdict.stored, findings: [] }
+  const agreeing = { host: verdict.host, events: verdict.stored,
+    closers: verdict.events - verdict.stored, findings: [] }
   const wrong = [
     { ...agreeing, host: 'refuses' },
     { ...agreeing, events: agreeing.events + 1 },

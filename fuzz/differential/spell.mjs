@@ -1,9 +1,9 @@
 // JSON text with a choice of spelling.
 //
-// A generated event is a plain JavaScript value in which two tokens may stand: `Raw` prints its text
-// as it is (`-0`, `1e400`, a malformed number), `Members` is an object whose keys may repeat or be
-// spelled oddly. Without a style the text is what `JSON.stringify` gives, since that is what the
-// real writer produces.
+// A generated event is a plain JavaScript value in which two tokens may stand: `Raw` prints its
+// text as it is (`-0`, `1e400`, a malformed number), `Members` is an object whose keys may repeat
+// or be spelled oddly. Without a style the text is what `JSON.stringify` gives, since that is what
+// the real writer produces.
 
 export class Raw {
   constructor(text) {

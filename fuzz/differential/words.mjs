@@ -6,7 +6,8 @@ const PLAIN = [
 ]
 
 const ODD = [
-  'é', 'ß', '日本', '😀', '\u2028', '\u2029', '\u0000', '\u001f', '\u007f', '\ufeff', '\ufffd',
+  'é', 'ß', '日本', '😀', '\u2028', '\u2029', '\u0000', '\u001f', '\u007f', '\ufeff',
+  '\ufffd',
   '\ud800', '\udc00x', 'e\u0301', '‮', '\r', '\r\n', '"type":"turn/end"', '\\u0041', '',
   '{"type":"turn/end","seq":0}',
 ]
@@ -29,7 +30,8 @@ export function oddText(rng) {
 /** Values of every JSON kind, for fields that expect something else. */
 export function junk(rng) {
   return rng.pick([
-    null, true, false, 0, 1, -1, 1.5, 2 ** 53, '', 'x', '1', 'append', [], [0], [null], {}, { a: 1 },
+    null, true, false, 0, 1, -1, 1.5, 2 ** 53, '', 'x', '1', 'append', [], [0], [null], {},
+    { a: 1 },
     [[]], { kind: 'model' }, { type: 'tool-call' }, 99, '\ud800',
   ])
 }

@@ -33,7 +33,8 @@ export async function judgeAll(host, files) {
   return verdicts
 }
 
-/** Every other batch is handed over as roots, as a person would; a misplaced file is always named. */
+/** Every other batch is handed over as roots,
+as a person would; a misplaced file is always named. */
 function handed(folder, cases, batch) {
   return cases.map(({ made, file }) => (
     batch % 2 === 1 && made.isDerived ? path.join(folder, String(made.index)) : file
@@ -48,14 +49,16 @@ async function judgeBatch({ host, task, batch, indices }) {
   })
   const files = cases.map(({ file }) => file)
   const verdicts = await judgeAll(host, files)
-  const found = task.bin === undefined ? new Map() : await reports(task.bin, handed(folder, cases, batch), files)
+  const found = task.bin === undefined ? new Map() : await reports(task.bin,
+    handed(folder, cases, batch), files)
   for (const { made, file } of cases) {
     const verdict = verdicts.get(file)
     const report = found.get(file)
     const differs = task.bin === undefined ? [] : differences(verdict, report)
     const text = textDifference(verdict, report)
     const { index, kind, name } = made
-    process.send({ index, kind, name, host: verdict.host, error: verdict.error, words: verdict.companions, differs, text })
+    process.send({ index, kind, name, host: verdict.host, error: verdict.error,
+      words: verdict.companions, differs, text })
   }
   if (!task.keep) fs.rmSync(folder, { recursive: true, force: true })
 }

@@ -77,11 +77,6 @@ impl<V> KeyMap<V> {
         with_bytes(value, |bytes| self.0.get(bytes)).flatten()
     }
 
-    /// Returns what is kept under a value, to change it.
-    pub(crate) fn get_mut(&mut self, value: Option<Json<'_>>) -> Option<&mut V> {
-        with_bytes(value, |bytes| self.0.get_mut(bytes)).flatten()
-    }
-
     /// Returns whether anything is kept under a value.
     pub(crate) fn contains(&self, value: Option<Json<'_>>) -> bool {
         self.get(value).is_some()
@@ -129,7 +124,7 @@ impl<V> KeyMap<V> {
         other.0.extend(std::mem::take(&mut self.0));
     }
 
-    /// Forgets everything; a table that once grew large is given back, so that clearing stays cheap.
+    /// Forgets everything; a table that grew large is given back, so that clearing stays cheap.
     pub(crate) fn clear(&mut self) {
         if self.0.capacity() > KEPT_CAPACITY {
             self.0 = HashMap::new();

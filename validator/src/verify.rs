@@ -1,10 +1,10 @@
 //! One file in, one report out.
 
+use crate::catalogue;
 use crate::companion::{Settings, companions};
 use crate::load::{Load, Refusal};
 use crate::report::{Encoding, Finding, HostAct, Lost, Report, Verdict};
 use crate::rule::{Profile, Severity};
-use crate::catalogue;
 use gatelog_engine::companion::{Companion, End, Listens, Violation};
 use gatelog_engine::dsh::discover::{Placement, Target};
 use gatelog_engine::dsh::fault::{Fault, FaultKind};
@@ -88,12 +88,7 @@ fn unreadable(target: &Target, bytes: u64, error: &io::Error) -> Report {
     let mut report = empty(target, bytes);
     report.verdict = Verdict::Unreadable;
     report.host = HostAct::Refuses;
-    report.findings.push(finding(
-        "limit/unreadable",
-        Severity::Error,
-        message,
-        Place::default(),
-    ));
+    report.findings.push(finding("limit/unreadable", Severity::Error, message, Place::default()));
     report
 }
 
@@ -180,14 +175,14 @@ fn reads(raw: &[u8]) -> bool {
     static READ: OnceLock<HashSet<&'static [u8]>> = OnceLock::new();
     let read = READ.get_or_init(|| {
         let settings = Settings { profile: Profile::Strict, ..Settings::default() };
-        let of_companions = companions(&settings).into_iter().flat_map(|companion| {
-            match companion.listens() {
+        let of_companions =
+            companions(&settings).into_iter().flat_map(|companion| match companion.listens() {
                 Listens::All => &[],
                 Listens::Kinds(kinds) => kinds,
-            }
-        });
+            });
         let of_load = ["turn/start", "turn/end", "step/start", "tool/call", "request/header"];
-        let of_load = of_load.iter().chain(&["steering/message", "text-chunks", "reasoning-chunks"]);
+        let of_load =
+            of_load.iter().chain(&["steering/message", "text-chunks", "reasoning-chunks"]);
         let of_load = of_load.chain(&["tool-call-chunks"]).chain(crate::load::message::KINDS);
         of_companions.chain(of_load).map(|kind| kind.as_bytes()).collect()
     });
@@ -332,8 +327,7 @@ impl Judge<'_> {
         let mut report = empty(self.target, seen.stat.bytes);
         report.encoding = seen.encoding;
         report.version = seen.reading.version;
-        let id = seen.reading.id.as_deref();
-        report.session = id.map(|id| String::from_utf8_lossy(id).into_owned());
+        report.session.clone_from(&seen.reading.shown_id);
         report.events = seen.reading.events;
         let is_live = seen.reading.torn.is_some() && self.is_written_now(&seen.stat);
         seen.fold.finish(&seen.reading, !is_live);
@@ -344,11 +338,6 @@ impl Judge<'_> {
         }
         self.violations(&mut report, &seen);
         self.notes(&mut report, &seen);
-        if let Some(error) = &mut report.host_error
-            && !refuses
-        {
-            error.clear();
-        }
         report
     }
 
@@ -450,9 +439,8 @@ impl Judge<'_> {
         if closers > 0 {
             report.host = HostAct::Repairs;
             report.closers = closers;
-            let message = format!(
-                "the log ends inside a turn; the host adds {closers} event(s) to close it"
-            );
+            let message =
+                format!("the log ends inside a turn; the host adds {closers} event(s) to close it");
             let place = Place { seq: seen.reading.events.checked_sub(1), ..Place::default() };
             self.add(report, "turn/open-at-end", message, place);
         }

@@ -85,6 +85,13 @@ pub fn gap() -> String {
     turn(1, 0) + &turn(3, 6)
 }
 
+/// One Zstandard frame that holds a text.
+pub fn frame(text: &str) -> Vec<u8> {
+    let mut frame = Vec::with_capacity(zstd_safe::compress_bound(text.len()));
+    zstd_safe::compress(&mut frame, text.as_bytes(), 3).expect("it compresses");
+    frame
+}
+
 /// The command, with an environment that says nothing of colours.
 pub fn log_verify() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_log-verify"));

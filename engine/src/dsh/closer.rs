@@ -59,11 +59,7 @@ fn null_payload(property: &str, of: Option<Json<'_>>) -> NullPayload {
 }
 
 /// Returns a member of what the host treats as an object, failing where it would.
-fn member<'a>(
-    data: Json<'a>,
-    has_data: bool,
-    key: &str,
-) -> Result<Option<Json<'a>>, NullPayload> {
+fn member<'a>(data: Json<'a>, has_data: bool, key: &str) -> Result<Option<Json<'a>>, NullPayload> {
     if !has_data || data.is_null() {
         return Err(null_payload(key, has_data.then_some(data)));
     }

@@ -114,7 +114,8 @@ fn frame(cursor: &mut Cursor<'_>, index: u64) -> io::Result<Step> {
         let (last, kind, size) = (header & 1 == 1, header >> 1 & 3, header >> 3);
         if kind == 3 {
             let at = cursor.offset - 3;
-            let message = format!("corrupt Zstandard session log: reserved block type at byte {at}");
+            let message =
+                format!("corrupt Zstandard session log: reserved block type at byte {at}");
             return Ok(Step::Broken(broken("container/block-type", message, index, at)));
         }
         let payload = if kind == 1 { 1 } else { size };

@@ -36,6 +36,8 @@ pub struct Judged {
     pub version: Option<u64>,
     /// The id it states, when that is a string, as WTF-8.
     pub id: Option<Vec<u8>>,
+    /// The same id for a message.
+    pub shown_id: Option<String>,
 }
 
 fn place() -> Place {
@@ -61,21 +63,23 @@ pub fn judge(line: &[u8], generation: Option<u64>) -> Judged {
         Err(defect) if defect.is_limit() => {
             let message = "the header is not checked: it holds more values than are looked at";
             let fault = Fault::new(FaultKind::Limit, "limit/line", message, None, place());
-            return Judged { header: Err(fault), version: None, id: None };
+            return Judged { header: Err(fault), version: None, id: None, shown_id: None };
         }
         Err(_) => {
-            let rule = if line.starts_with(b"\xEF\xBB\xBF") { "line/bom" } else { "header/not-json" };
+            let rule =
+                if line.starts_with(b"\xEF\xBB\xBF") { "line/bom" } else { "header/not-json" };
             let mut fault = fault(rule, NOT_JSON);
             if rule == "line/bom" {
                 fault.message = "the file starts with a byte order mark".into();
             }
-            return Judged { header: Err(fault), version: None, id: None };
+            return Judged { header: Err(fault), version: None, id: None, shown_id: None };
         }
     };
     let root = document.root();
     let number = root.get("version").and_then(|version| version.as_number());
     let version = number.filter(|n| is_seq(*n)).map(|n| n as u64);
     let id = root.get("id").and_then(|id| id.as_text()).map(|id| id.to_wtf8().into_owned());
+    let shown_id = root.get("id").and_then(|id| id.as_text()).map(|id| id.to_lossy().into_owned());
     let reader = generation.or(version).unwrap_or(0);
     let verdict = match reader {
         0 => format_0(root),
@@ -87,7 +91,7 @@ pub fn judge(line: &[u8], generation: Option<u64>) -> Judged {
         (Ok(()), None) => Err(fault("header/shape", NOT_HEADER)),
         (Ok(()), Some(id)) => Ok(Header { version: reader, id: id.clone(), document }),
     };
-    Judged { header, version, id }
+    Judged { header, version, id, shown_id }
 }
 
 fn is_member_count(root: Json<'_>, key: &str) -> bool {

@@ -154,8 +154,10 @@ fn old_error(reason: Json<'_>) -> Option<Vec<u8>> {
     let is_string = |of: Json<'_>, key| of.get(key).is_some_and(|value| value.is_string());
     if let Some(failure) = reason.get("failure").filter(Json::is_object) {
         let is_lawful = reason.has_exactly(&["kind", "step", "failure"], &[])
-            && failure
-                .has_exactly(&["message", "code"], &["status", "providerRetryAfterMs", "requestId"])
+            && failure.has_exactly(
+                &["message", "code"],
+                &["status", "providerRetryAfterMs", "requestId"],
+            )
             && is_string(failure, "message")
             && is_string(failure, "code")
             && failure.get("status").is_none_or(|value| value.is_number())
@@ -231,7 +233,10 @@ fn assistant_message(event: &Event<'_>, session: &[u8]) -> Shape {
 
 fn tool_result(event: &Event<'_>, session: &[u8], earlier: &dyn Earlier) -> Shape {
     let data = event.data;
-    if has(data, "message") || !has(data, "callId") || !has(data, "content") || !has(data, "isError")
+    if has(data, "message")
+        || !has(data, "callId")
+        || !has(data, "content")
+        || !has(data, "isError")
     {
         return Shape::Present;
     }

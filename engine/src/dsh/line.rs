@@ -174,7 +174,7 @@ impl<'s, S: LineSink> Lines<'s, S> {
 }
 
 impl<S: LineSink> Consumer for Lines<'_, S> {
-    fn block(&mut self, block: Block) {
+    fn block(&mut self, block: &Block) {
         let tail = block.tail_start();
         let mut lines = block.lines.iter();
         if !matches!(self.carry, Carry::Nothing)
@@ -196,9 +196,9 @@ impl<S: LineSink> Consumer for Lines<'_, S> {
             });
         }
         self.keep(&block.text[tail..], block.place(tail));
-        if let Some(fault) = block.fault {
+        if let Some(fault) = &block.fault {
             self.carry = Carry::Nothing;
-            self.sink.fault(fault);
+            self.sink.fault(fault.clone());
         }
     }
 }

@@ -48,8 +48,8 @@ pub struct Reading {
     pub header: Option<Header>,
     /// The version that the header states.
     pub version: Option<u64>,
-    /// The id that the header states, as WTF-8.
-    pub id: Option<Vec<u8>>,
+    /// The id that the header states, for messages.
+    pub shown_id: Option<String>,
     /// Complete frames, in a Zstandard log.
     pub frames: u64,
     /// Logical events of the lawful prefix.
@@ -75,7 +75,11 @@ pub fn read(
     options: &Options,
     sink: &mut dyn HeaderSink,
 ) -> io::Result<Reading> {
-    if options.zstd { framed(file, bytes, options, sink) } else { plain(file, bytes, options, sink) }
+    if options.zstd {
+        framed(file, bytes, options, sink)
+    } else {
+        plain(file, bytes, options, sink)
+    }
 }
 
 /// Takes a log's header and records.
@@ -184,7 +188,7 @@ fn headless(fault: Fault) -> Reading {
     Reading {
         header: None,
         version: None,
-        id: None,
+        shown_id: None,
         frames: 0,
         events: 0,
         fault: Some(fault),
@@ -193,21 +197,16 @@ fn headless(fault: Fault) -> Reading {
     }
 }
 
-fn reading(
-    judged: Option<Judged>,
-    scan: LogScan<'_>,
-    torn: Option<Torn>,
-    frames: u64,
-) -> Reading {
-    let (header, version, id) = match judged {
-        Some(judged) => (judged.header.ok(), judged.version, judged.id),
+fn reading(judged: Option<Judged>, scan: LogScan<'_>, torn: Option<Torn>, frames: u64) -> Reading {
+    let (header, version, shown_id) = match judged {
+        Some(judged) => (judged.header.ok(), judged.version, judged.shown_id),
         None => (None, None, None),
     };
     let torn = torn.filter(|_| scan.fault.is_none());
     Reading {
         header,
         version,
-        id,
+        shown_id,
         frames,
         events: scan.events,
         content_is_whole: scan.issue.is_none(),
@@ -237,7 +236,8 @@ fn plain_torn(scan: &LogScan<'_>, rest: Option<Rest>, bytes: u64) -> Torn {
     }
     let place = Place { line: Some(scan.lines + 1), byte: Some(cut), ..Place::default() };
     let left = bytes - cut;
-    let message = format!("the last record was cut: {left} byte(s) without a line feed at their end");
+    let message =
+        format!("the last record was cut: {left} byte(s) without a line feed at their end");
     Torn { cut, lines, rule: "tail/partial-line", message, place }
 }
 

@@ -14,7 +14,7 @@
 //!
 //! The format specification, sections 6.1 and 7.1.
 
-use crate::dsh::vocabulary;
+use crate::dsh::vocabulary::{self, KnownType};
 use crate::json::{Defect, Json, Kind, Scanner, Tape, is_safe_integer, is_seq};
 use std::borrow::Cow;
 
@@ -50,7 +50,7 @@ pub struct Envelope {
     sources_node: u32,
     surface_node: u32,
     /// The type, when it is one that any format knows.
-    pub known: Option<&'static str>,
+    pub known: Option<KnownType>,
     /// There is a key that no envelope has.
     pub extra_key: bool,
 }
@@ -77,6 +77,11 @@ impl Row {
 }
 
 impl Envelope {
+    /// Returns the name of the type, when it is one that any format knows.
+    pub fn known_name(&self) -> Option<&'static str> {
+        self.known.map(|known| known.name)
+    }
+
     /// Returns the whole row.
     pub fn root<'a>(&self, text: &'a [u8], tape: &'a Tape) -> Json<'a> {
         tape.json(text, self.root)
@@ -185,7 +190,7 @@ fn envelope(line: &[u8], tape: &Tape, root: u32) -> Envelope {
         }
     }
     if let Some(text) = found.kind(line, tape).and_then(|kind| kind.as_text()) {
-        found.known = vocabulary::intern(&text.to_wtf8());
+        found.known = vocabulary::find(&text.to_wtf8());
     }
     found
 }

@@ -21,7 +21,7 @@ use crate::dsh::damage::{Damage, Defective, classify};
 use crate::dsh::fault::{Fault, FaultKind};
 use crate::dsh::line::{LineSink, LineView, Rest};
 use crate::dsh::row::{Envelope, Packed, Row};
-use crate::dsh::{strict, vocabulary};
+use crate::dsh::strict;
 use crate::event::{Event, Place};
 use crate::json::{Document, Json, display, is_safe_integer};
 
@@ -32,6 +32,8 @@ pub struct Record<'a> {
     pub event: Event<'a>,
     /// The envelope is one that the format allows: its keys, type, time, payload and `ignorable`.
     pub lawful: bool,
+    /// The format's reader knows the type.
+    pub known: bool,
     /// The type as the host prints it; the event's own is empty where it is no string.
     pub shown_kind: &'a str,
     /// The payload is there.
@@ -244,7 +246,7 @@ impl<'s> LogScan<'s> {
         self.kept(line, place);
         let (lawful, has_data, opaque) = (true, true, line.opaque);
         let shown_kind = event.kind;
-        self.sink.record(&Record { event, lawful, shown_kind, has_data, opaque });
+        self.sink.record(&Record { event, lawful, known: true, shown_kind, has_data, opaque });
     }
 
     fn kept(&mut self, line: &LineView<'_>, place: Place) {
@@ -256,12 +258,19 @@ impl<'s> LogScan<'s> {
 
     fn event(&mut self, envelope: &Envelope, line: &LineView<'_>, place: Place) {
         let (text, tape) = (line.text, line.tape);
-        let is_turn_end = envelope.known == Some("turn/end");
+        let is_turn_end = envelope.known_name() == Some("turn/end");
         let seq = envelope.seq(text, tape);
         let number = seq.and_then(|seq| seq.as_number());
         let is_next = number == Some(self.events as f64);
         if self.issue.is_some() || !is_next {
             if self.issue.is_none() {
+                if seq.is_some_and(|seq| !is_printable(seq)) {
+                    let message = "a seq is an object that the host cannot even print";
+                    let host = Some("Cannot convert object to primitive value".to_owned());
+                    let rule = "envelope/not-an-event";
+                    self.refuse(Fault::new(FaultKind::Corrupt, rule, message, host, place));
+                    return;
+                }
                 let got = seq.map_or_else(|| "undefined".into(), |seq| seq.to_js_string());
                 let host = self.gap_text(&got);
                 self.set_issue(Defective::Seq(number), host, place);
@@ -283,7 +292,7 @@ impl<'s> LogScan<'s> {
         if let Some(seq) = seq.filter(|seq| crate::json::is_seq(*seq)) {
             self.damage.after(seq as u64, 1, text, place);
         }
-        if envelope.known == Some("turn/end") {
+        if envelope.known_name() == Some("turn/end") {
             let time = envelope.time(text, tape).and_then(|time| time.as_number());
             self.damage.after_turn_end(time.unwrap_or(0.0));
         }
@@ -309,11 +318,15 @@ impl<'s> LogScan<'s> {
             && has_data
             && ignorable.is_none_or(is_true);
         if envelope.known.is_none() {
-            self.kind = kind.map_or_else(|| "undefined".into(), |kind| kind.to_js_string());
+            self.kind = match kind {
+                Some(kind) if is_printable(kind) => kind.to_js_string(),
+                Some(_) => "an object that cannot be printed".into(),
+                None => "undefined".into(),
+            };
         }
         let seq = self.events;
         self.damage.keep(seq, text);
-        if envelope.known == Some("turn/end") {
+        if envelope.known_name() == Some("turn/end") {
             self.damage.keep_turn_end(seq, time.unwrap_or(0.0));
         }
         self.events += 1;
@@ -324,7 +337,7 @@ impl<'s> LogScan<'s> {
             members: 1,
             time_ms,
             last_time_ms: time_ms,
-            kind: envelope.known.unwrap_or(if typed { &self.kind } else { "" }),
+            kind: envelope.known_name().unwrap_or(if typed { &self.kind } else { "" }),
             data: envelope.data(text, tape).unwrap_or_else(|| self.null.root()),
             packed: false,
             ignorable: ignorable.is_some_and(is_true),
@@ -332,8 +345,10 @@ impl<'s> LogScan<'s> {
             surface: envelope.surface(text, tape),
             place: Place { seq: Some(seq), ..place },
         };
-        let shown_kind = envelope.known.unwrap_or(&self.kind);
-        self.sink.record(&Record { event, lawful, shown_kind, has_data, opaque: line.opaque });
+        let shown_kind = envelope.known_name().unwrap_or(&self.kind);
+        let known = envelope.known.is_some_and(|known| known.is_known_in(self.format));
+        let opaque = line.opaque;
+        self.sink.record(&Record { event, lawful, known, shown_kind, has_data, opaque });
     }
 
     /// A row of formats 2 to 4, whose decoder is strict.
@@ -343,7 +358,8 @@ impl<'s> LogScan<'s> {
             Row::Event(envelope) => Some(envelope),
             _ => None,
         };
-        let is_turn_end = envelope.is_some_and(|envelope| envelope.known == Some("turn/end"));
+        let is_turn_end =
+            envelope.is_some_and(|envelope| envelope.known_name() == Some("turn/end"));
         if self.issue.is_none() {
             let flaw = match envelope {
                 None => Some(strict::Flaw::new("must be an object")),
@@ -397,7 +413,15 @@ impl LineSink for LogScan<'_> {
     }
 }
 
-/// Returns whether the reader of a format knows an event's type, or may skip it.
-pub fn is_supported(format: u64, event: &Event<'_>) -> bool {
-    event.ignorable || vocabulary::is_known(format, event.kind)
+/// Returns whether JavaScript can make a string of a value: an object with a `toString` of its own, which
+/// in JSON is never a function, throws.
+fn is_printable(value: Json<'_>) -> bool {
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        if value.is_object() && value.get("toString").is_some() {
+            return false;
+        }
+        pending.extend(value.elements());
+    }
+    true
 }

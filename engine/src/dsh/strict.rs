@@ -43,12 +43,7 @@ impl Flaw {
 }
 
 /// Judges a row whose seq should be `expected`.
-pub fn judge(
-    envelope: &Envelope,
-    line: &LineView<'_>,
-    format: u64,
-    expected: u64,
-) -> Option<Flaw> {
+pub fn judge(envelope: &Envelope, line: &LineView<'_>, format: u64, expected: u64) -> Option<Flaw> {
     let (text, tape) = (line.text, line.tape);
     let kind = envelope.kind(text, tape);
     let seq = envelope.seq(text, tape);
@@ -166,9 +161,18 @@ mod tests {
 
     #[test]
     fn a_source_that_is_late_repeated_unordered_or_no_seq_is_a_flaw() {
-        for broken in
-            ["null", "[9]", "[1,1]", "[-1]", "[-0]", "[[3,9]]", "[5,[1,2]]", "[[1]]", "[[2,1]]", "[\"1\"]"]
-        {
+        for broken in [
+            "null",
+            "[9]",
+            "[1,1]",
+            "[-1]",
+            "[-0]",
+            "[[3,9]]",
+            "[5,[1,2]]",
+            "[[1]]",
+            "[[2,1]]",
+            "[\"1\"]",
+        ] {
             assert!(fault(broken, 9.0).is_some(), "{broken}");
         }
     }

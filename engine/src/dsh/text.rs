@@ -9,17 +9,18 @@
 //! joins those, and feeds a line that outgrows [`GIANT_BYTES`] to a push validator, so that its
 //! payload need not be kept where no rule reads it.
 
+use crate::dsh::bytes::read_full;
 use crate::dsh::decode::{DecodeError, Decoder};
 use crate::dsh::fault::{Fault, FaultKind};
 use crate::dsh::frame::Frame;
 use crate::dsh::row::{self, Row};
 use crate::event::Place;
 use crate::json::{Scanner, Tape};
-use crate::dsh::bytes::read_full;
 use crate::storage::File;
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::io;
+use std::sync::Mutex;
 
 /// How much text a source puts into one job.
 pub const JOB_BYTES: usize = 1 << 20;
@@ -117,8 +118,32 @@ pub trait Source: Send {
 
 /// Takes the blocks of a source in order.
 pub trait Consumer: Send {
-    /// Takes one block.
-    fn block(&mut self, block: Block);
+    /// Takes one block; its buffers are used again.
+    fn block(&mut self, block: &Block);
+}
+
+/// Buffers of blocks that were consumed, to be used again: fresh memory costs more than a scan.
+#[derive(Default)]
+struct Spares(Mutex<Vec<Block>>);
+
+impl Spares {
+    fn take(&self) -> Block {
+        self.0.lock().ok().and_then(|mut spares| spares.pop()).unwrap_or_default()
+    }
+
+    fn give(&self, mut block: Block) {
+        block.text.clear();
+        block.marks.clear();
+        block.lines.clear();
+        block.tape.clear();
+        block.fault = None;
+        // A block that one huge line has blown up is not worth keeping.
+        if block.text.capacity() <= 2 * LARGE_FRAME_BYTES as usize
+            && let Ok(mut spares) = self.0.lock()
+        {
+            spares.push(block);
+        }
+    }
 }
 
 /// Runs a source to its end: jobs in parallel, blocks in order.
@@ -128,6 +153,7 @@ pub trait Consumer: Send {
 /// Any error of the source; the blocks before it were consumed.
 pub fn run(source: &mut dyn Source, packs: bool, consumer: &mut dyn Consumer) -> io::Result<()> {
     let batch_jobs = 2 * rayon::current_num_threads();
+    let spares = Spares::default();
     let mut ready = Vec::new();
     let mut result = Ok(false);
     loop {
@@ -135,11 +161,16 @@ pub fn run(source: &mut dyn Source, packs: bool, consumer: &mut dyn Consumer) ->
             || match result {
                 Ok(true) | Err(_) => (Vec::new(), None),
                 Ok(false) => {
-                    let (blocks, outcome) = prepare(source, packs, batch_jobs);
+                    let (blocks, outcome) = prepare(source, packs, batch_jobs, &spares);
                     (blocks, Some(outcome))
                 }
             },
-            || ready.drain(..).for_each(|block| consumer.block(block)),
+            || {
+                for block in ready.drain(..) {
+                    consumer.block(&block);
+                    spares.give(block);
+                }
+            },
         );
         let (blocks, outcome) = next;
         match outcome {
@@ -151,7 +182,12 @@ pub fn run(source: &mut dyn Source, packs: bool, consumer: &mut dyn Consumer) ->
 }
 
 /// Makes the blocks of one batch; the outcome says whether the source is at its end.
-fn prepare(source: &mut dyn Source, packs: bool, jobs: usize) -> (Vec<Block>, io::Result<bool>) {
+fn prepare(
+    source: &mut dyn Source,
+    packs: bool,
+    jobs: usize,
+    spares: &Spares,
+) -> (Vec<Block>, io::Result<bool>) {
     let mut batch = Vec::with_capacity(jobs);
     let mut outcome = Ok(false);
     while batch.len() < jobs {
@@ -167,7 +203,8 @@ fn prepare(source: &mut dyn Source, packs: bool, jobs: usize) -> (Vec<Block>, io
             }
         }
     }
-    let blocks: Vec<Vec<Block>> = batch.into_par_iter().map(|job| work(job, packs)).collect();
+    let blocks: Vec<Vec<Block>> =
+        batch.into_par_iter().map(|job| work(job, packs, spares)).collect();
     (blocks.into_iter().flatten().collect(), outcome)
 }
 
@@ -176,12 +213,16 @@ thread_local! {
 }
 
 /// Does one job.
-fn work(job: Job, packs: bool) -> Vec<Block> {
+fn work(job: Job, packs: bool, spares: &Spares) -> Vec<Block> {
     TOOLS.with_borrow_mut(|(decoder, scanner)| {
         let mut blocks = match job {
-            Job::Text(block) => vec![block],
+            Job::Text(mut block) => {
+                let spare = spares.take();
+                (block.lines, block.tape) = (spare.lines, spare.tape);
+                vec![block]
+            }
             Job::Frames { input, frames, index, byte } => {
-                decode(decoder, &input, &frames, index, byte)
+                decode(decoder, &input, &frames, index, byte, spares)
             }
         };
         for block in &mut blocks {
@@ -197,11 +238,10 @@ fn decode(
     frames: &[Frame],
     index: u64,
     byte: u64,
+    spares: &Spares,
 ) -> Vec<Block> {
-    let bound: usize = frames.iter().map(|frame| frame.bound as usize).sum();
-    let fresh = || Block { text: Vec::with_capacity(bound), ..Block::default() };
     let mut blocks = Vec::new();
-    let mut block = fresh();
+    let mut block = spares.take();
     let mut at = 0;
     for (number, frame) in (index..).zip(frames) {
         let start = byte + at as u64;
@@ -213,7 +253,7 @@ fn decode(
             // The host decodes a frame whole before it looks at a line of it.
             block.text.truncate(before);
             block.fault = Some(frame_fault(error, number, start));
-            blocks.push(std::mem::replace(&mut block, fresh()));
+            blocks.push(std::mem::replace(&mut block, spares.take()));
         }
     }
     blocks.push(block);

@@ -5,6 +5,8 @@
 //! The presence matrix of the format specification, section 14.8. The column of format 3 is the
 //! frozen released list.
 
+use std::sync::OnceLock;
+
 /// One event type and the formats whose readers know it: bit N stands for format N.
 #[derive(Clone, Copy, Debug)]
 struct Known {
@@ -85,17 +87,50 @@ const KNOWN: [Known; 62] = [
 /// The three storage tags of packed rows, which are no event types.
 pub const PACKED: [&str; 3] = ["reasoning-chunks", "text-chunks", "tool-call-chunks"];
 
-/// Returns the type as the catalogue spells it, when any format knows it.
-pub fn intern(name: &[u8]) -> Option<&'static str> {
-    KNOWN.binary_search_by(|entry| entry.name.as_bytes().cmp(name)).ok().map(|at| KNOWN[at].name)
+/// A type of the catalogue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownType {
+    /// The name, as the catalogue spells it.
+    pub name: &'static str,
+    formats: u8,
+}
+
+impl KnownType {
+    /// Returns whether the reader of a format knows the type.
+    pub fn is_known_in(self, format: u64) -> bool {
+        format <= 4 && self.formats >> format & 1 == 1
+    }
+}
+
+/// Returns the type of a name, when any format knows it.
+pub fn find(name: &[u8]) -> Option<KnownType> {
+    let (length, first) = (name.len(), *name.first()?);
+    // The names are few and differ early; length and first letter leave at most a handful.
+    let candidates = &index()[length.min(LENGTHS - 1)];
+    let found = candidates.iter().map(|at| &KNOWN[usize::from(*at)]);
+    let mut found = found.filter(|known| known.name.as_bytes()[0] == first);
+    let known = found.find(|known| known.name.as_bytes() == name)?;
+    Some(KnownType { name: known.name, formats: known.formats })
+}
+
+/// One more than the longest name has bytes; longer ones share the last place, which is empty.
+const LENGTHS: usize = 40;
+
+/// Returns the places in [`KNOWN`] of the names of each length.
+fn index() -> &'static [Vec<u8>; LENGTHS] {
+    static INDEX: OnceLock<[Vec<u8>; LENGTHS]> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let mut index = [const { Vec::new() }; LENGTHS];
+        for (at, known) in (0..).zip(&KNOWN) {
+            index[known.name.len()].push(at);
+        }
+        index
+    })
 }
 
 /// Returns whether the reader of a format knows the type.
 pub fn is_known(format: u64, name: &str) -> bool {
-    format <= 4
-        && KNOWN
-            .binary_search_by(|entry| entry.name.cmp(name))
-            .is_ok_and(|at| KNOWN[at].formats >> format & 1 == 1)
+    find(name.as_bytes()).is_some_and(|known| known.is_known_in(format))
 }
 
 /// Returns whether format 0 derives a model message from events of this type.
@@ -118,7 +153,8 @@ mod tests {
     fn a_type_that_a_later_format_adds_is_unknown_before() {
         assert!(is_known(2, "assistant/attempt") && !is_known(0, "assistant/attempt"));
         assert!(is_known(0, "assistant/chunk") && !is_known(2, "assistant/chunk"));
-        assert_eq!(intern(b"turn/start"), Some("turn/start"));
-        assert_eq!(intern(b"turn/started"), None);
+        assert_eq!(find(b"turn/start").map(|known| known.name), Some("turn/start"));
+        assert_eq!(find(b"turn/started"), None);
+        assert!(KNOWN.iter().all(|entry| find(entry.name.as_bytes()).is_some()));
     }
 }

@@ -66,10 +66,14 @@ impl Json<'_> {
     /// counts as if it were always the same.
     pub fn digest(&self, keys: &DigestKeys, blank: Option<Json<'_>>) -> u128 {
         let (text, nodes) = self.parts();
+        let within = blank.map(|value| value.start() + 1..value.end());
         let blank = blank.map(|value| value.start());
         let mut fold = Fold { keys, blank, done: Vec::new() };
         // From the last node to the first, so that children come before what contains them.
         for (index, node) in nodes.iter().enumerate().rev() {
+            if within.as_ref().is_some_and(|within| within.contains(&(node.start as usize))) {
+                continue;
+            }
             let value = Json::on(text, &nodes[index..index + node.span as usize], 0);
             let digest = fold.value(value);
             fold.done.push(digest);
@@ -89,13 +93,16 @@ struct Fold<'k> {
 impl Fold<'_> {
     /// Digests a value whose children have been done, and takes them off.
     fn value(&mut self, value: Json<'_>) -> u128 {
+        if self.blank == Some(value.start()) {
+            // What lies within it was not done.
+            return self.keys.start(Tag::Blank).finish();
+        }
         let pair = match value.kind() {
             Kind::Array => self.array(value),
             Kind::Object => self.object(value),
             _ => self.scalar(value),
         };
-        let blank = self.blank == Some(value.start());
-        if blank { self.keys.start(Tag::Blank).finish() } else { pair.finish() }
+        pair.finish()
     }
 
     fn scalar(&self, value: Json<'_>) -> Pair {

@@ -11,7 +11,8 @@ const EXACT_DIGITS: usize = 15;
 /// # Source
 /// `spec/dsh-format.md` section 0.4, *safe int*.
 pub fn is_safe_integer(n: f64) -> bool {
-    n.abs() <= SAFE_INTEGER_MAX && n.fract() == 0.0
+    // The cast saturates, and cuts a fraction off; what comes back unchanged was whole.
+    n.abs() <= SAFE_INTEGER_MAX && n as i64 as f64 == n
 }
 
 /// Returns whether a number is a safe integer, not negative, and not minus zero.
@@ -76,9 +77,34 @@ fn place_point(digits: &str, exponent: i32) -> String {
 
 /// Returns the double that a JSON number stands for.
 pub(super) fn parse(raw: &[u8]) -> f64 {
-    if raw.len() <= EXACT_DIGITS && raw.iter().all(u8::is_ascii_digit) {
-        return raw.iter().fold(0, |n, digit| n * 10 + u64::from(digit - b'0')) as f64;
+    if raw.len() <= EXACT_DIGITS
+        && let Some(n) = digits(raw)
+    {
+        return n as f64;
     }
     let text = str::from_utf8(raw).expect("a scanned number is ASCII");
     text.parse().expect("a scanned number has the form of a Rust float")
+}
+
+/// Returns the number that at most 16 digits write, or nothing where not all are digits.
+fn digits(raw: &[u8]) -> Option<u64> {
+    let (head, tail) = raw.split_at(raw.len().saturating_sub(8));
+    let tail = eight_digits(tail)?;
+    if head.is_empty() { Some(tail) } else { Some(eight_digits(head)? * 100_000_000 + tail) }
+}
+
+/// Reads up to eight digits at once: pairs, then pairs of pairs, then both halves.
+fn eight_digits(raw: &[u8]) -> Option<u64> {
+    let mut bytes = [b'0'; 8];
+    bytes[8 - raw.len()..].copy_from_slice(raw);
+    let word = u64::from_le_bytes(bytes);
+    let high_halves = word & 0xF0F0_F0F0_F0F0_F0F0;
+    let carried = word.wrapping_add(0x0606_0606_0606_0606) & 0xF0F0_F0F0_F0F0_F0F0;
+    if high_halves != 0x3030_3030_3030_3030 || carried != 0x3030_3030_3030_3030 {
+        return None;
+    }
+    let ones = word & 0x0F0F_0F0F_0F0F_0F0F;
+    let pairs = (ones.wrapping_mul(10) + (ones >> 8)) & 0x00FF_00FF_00FF_00FF;
+    let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & 0x0000_FFFF_0000_FFFF;
+    Some((fours.wrapping_mul(10_000) + (fours >> 32)) & 0xFFFF_FFFF)
 }

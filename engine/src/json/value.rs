@@ -134,8 +134,24 @@ impl<'a> Json<'a> {
     /// Returns the own member of an object whose key is `key`, the last one of duplicates; nothing
     /// where there is none, and for what is no object.
     pub fn get(&self, key: &str) -> Option<Json<'a>> {
-        let found = self.raw_members().filter(|(own, _)| own.eq_str(key)).last();
-        found.map(|(_, value)| value)
+        let nodes = if self.is_object() { self.below } else { &[] };
+        let mut found = None;
+        let mut at = 0;
+        while let Some(own) = nodes.get(at) {
+            // A plain key, and nearly all are, is compared by its bytes as they stand.
+            let plain_bytes = (own.end - own.start - 2) as usize;
+            let is_it = if own.flag {
+                Text::of(self.text, own).eq_str(key)
+            } else {
+                plain_bytes == key.len()
+                    && self.text[own.start as usize + 1..own.end as usize - 1] == *key.as_bytes()
+            };
+            if is_it {
+                found = Some(at + 1);
+            }
+            at += 1 + nodes[at + 1].span as usize;
+        }
+        found.map(|value| Self::on(self.text, nodes, value))
     }
 
     /// Returns the element of an array at `index`, counted from 0; nothing past its end, and for

@@ -45,8 +45,8 @@ pub(super) const RULES: &[Rule] = &[
         ASKED_REPEATS,
         "the id of an open question is not used for another one",
         optional!(
-            "Two questions with one id are open at once, so a decision cannot be told to belong to \
-             either. Two processes may have written this session; look at what comes before."
+            "Two questions with one id are open at once, so a decision cannot be told to belong \
+             to either. Two processes may have written this session; look at what comes before."
         ),
     ),
     Rule::error(
@@ -70,8 +70,8 @@ pub(super) const RULES: &[Rule] = &[
         UNKNOWN_OUTCOME,
         "a decision is allowed-once, rejected, cancelled or unavailable",
         optional!(
-            "The outcome is a word that the host does not have. It grants nothing. Something other \
-             than the host wrote the decision."
+            "The outcome is a word that the host does not have. It grants nothing. Something \
+             other than the host wrote the decision."
         ),
     ),
     Rule::error(
@@ -170,8 +170,13 @@ impl Companion for Approval {
             // null breaks its companions here; that is the session family's to report.
             "turn/start" => self.turn_open = !is_null(event.field("turn")),
             "turn/end" => self.turn_open = false,
-            "approval/asked" => self.pending.insert(event.field("id")),
+            // Outside a turn, a start may have been lost: the rest of it is not faulted again.
+            "approval/asked" => {
+                self.turn_open = true;
+                self.pending.insert(event.field("id"));
+            }
             "approval/decided" => {
+                self.turn_open = true;
                 self.pending.remove(event.field("id"));
             }
             _ => {}
@@ -222,13 +227,16 @@ mod tests {
             r#"approval/decided {"id":"a","outcome":"rejected"}"#,
         ];
         assert_eq!(run(&twice), [(ASKED_REPEATS, 2)]);
-        assert_eq!(messages(&mut Approval::default(), &twice), [
-            r#"approval/asked repeated open id "a""#
-        ]);
-        let nameless = [TURN, r#"approval/asked {"toolName":"t"}"#, r#"approval/asked {"toolName":"t"}"#];
-        assert_eq!(messages(&mut Approval::default(), &nameless), [
-            "approval/asked repeated open id undefined"
-        ]);
+        assert_eq!(
+            messages(&mut Approval::default(), &twice),
+            [r#"approval/asked repeated open id "a""#]
+        );
+        let nameless =
+            [TURN, r#"approval/asked {"toolName":"t"}"#, r#"approval/asked {"toolName":"t"}"#];
+        assert_eq!(
+            messages(&mut Approval::default(), &nameless),
+            ["approval/asked repeated open id undefined"]
+        );
     }
 
     #[test]
@@ -238,6 +246,13 @@ mod tests {
         assert_eq!(run(&[TURN, "approval/decided null"]), [(DECIDED_WITHOUT_ASK, 1)]);
         let ghost = [TURN, r#"approval/decided {"id":"a","outcome":"maybe"}"#, asked];
         assert_eq!(run(&ghost), [(DECIDED_WITHOUT_ASK, 1)], "an orphan adds nothing");
+        let lost =
+            [asked, r#"approval/decided {"id":"a","outcome":"rejected"}"#, "turn/end {}", asked];
+        assert_eq!(
+            run(&lost),
+            [(ASKED_OUTSIDE, 0), (ASKED_OUTSIDE, 3)],
+            "a lost start is one finding"
+        );
         let number = [TURN, r#"approval/asked {"id":1,"toolName":"t"}"#];
         let text = [number[0], number[1], r#"approval/decided {"id":"1","outcome":"rejected"}"#];
         assert_eq!(run(&text), [(DECIDED_WITHOUT_ASK, 2)], "1 is not \"1\"");

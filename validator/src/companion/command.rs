@@ -28,8 +28,8 @@ pub(super) const RULES: &[Rule] = &[
         DONE_WITHOUT_RUN,
         "a command that is done was run before",
         optional!(
-            "The result has no run in front of it: the run was lost, or stands later. Do not count \
-             it as a command that a person gave."
+            "The result has no run in front of it: the run was lost, or stands later. Do not \
+             count it as a command that a person gave."
         ),
     ),
     Rule::error(
@@ -148,9 +148,10 @@ mod tests {
         let done = r#"command/done {"commandId":"c","kind":"success"}"#;
         assert_eq!(run(&[done, RUN]), [(DONE_WITHOUT_RUN, 0)]);
         assert_eq!(run(&["command/done null"]), [(DONE_WITHOUT_RUN, 0)]);
-        assert_eq!(messages(&mut Command::default(), &["command/done {}"]), [
-            "command/done undefined pairs no prior command/run in this log"
-        ]);
+        assert_eq!(
+            messages(&mut Command::default(), &["command/done {}"]),
+            ["command/done undefined pairs no prior command/run in this log"]
+        );
     }
 
     #[test]

@@ -15,16 +15,16 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use super::script::{self, Held, Value, is_nonempty_string, is_null, is_str, member, shown};
+use super::script::{self, Held, Value, is_nonempty_string, is_str, member, shown};
 use crate::rule::Profile;
 use gatelog_engine::companion::{Companion, End, Listens, RuleId, Violation};
 use gatelog_engine::event::Event;
 use gatelog_engine::json::{self, Json};
 pub(super) use rules::RULES;
 use rules::{
-    COMMAND_ID_MISMATCH, EMPTY_SUMMARY, END_OWNER, END_WITHOUT_SUMMARY, ID_MISMATCH, INVALID_COMMAND_ID,
-    INVALID_ID, NEVER_ENDED, OUTSIDE_ITS_TURN, RANGE_MISMATCH, REPEATED_SUMMARY, START_OWNER,
-    START_WHILE_OPEN, TOKEN_COUNT, TURN_BOUNDARY, WITHOUT_START,
+    COMMAND_ID_MISMATCH, EMPTY_SUMMARY, END_OWNER, END_WITHOUT_SUMMARY, ID_MISMATCH,
+    INVALID_COMMAND_ID, INVALID_ID, NEVER_ENDED, OUTSIDE_ITS_TURN, RANGE_MISMATCH,
+    REPEATED_SUMMARY, START_OWNER, START_WHILE_OPEN, TOKEN_COUNT, TURN_BOUNDARY, WITHOUT_START,
 };
 
 /// A transaction that is open.
@@ -41,23 +41,43 @@ struct Transaction {
     crossed: Option<(u64, String)>,
 }
 
+impl Transaction {
+    /// Begins what a record claims.
+    fn of(event: &Event<'_>) -> Self {
+        Self {
+            id: Held::of(event.field("compactionId")),
+            command_id: Held::of(event.field("sourceCommandId")),
+            turn: Held::of(event.field("turn")),
+            start_seq: event.seq,
+            summarized: false,
+            assumed: false,
+            crossed: None,
+        }
+    }
+}
+
 /// The state of the compaction that is open, and of the turn around it.
 #[derive(Debug)]
 pub(super) struct Compaction {
     profile: Profile,
     live: bool,
     turn: Held,
+    /// A start that names another turn was faulted: which one is open is not known until it ends.
+    turn_doubted: bool,
     open: Option<Transaction>,
 }
 
 impl Compaction {
     /// Makes the companion for a log that is read.
     pub(super) fn new(profile: Profile) -> Self {
-        Self { profile, live: false, turn: Held::Null, open: None }
+        Self { profile, live: false, turn: Held::Null, turn_doubted: false, open: None }
     }
 
     /// Makes it judge a turn boundary at once, as the host does when it appends.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the gate that calls it comes with its issue"))]
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "the gate that calls it comes with its issue")
+    )]
     pub(super) fn live(mut self) -> Self {
         self.live = true;
         self
@@ -92,8 +112,7 @@ impl Compaction {
             return Err(Violation::new(START_WHILE_OPEN, text));
         }
         let turn = event.field("turn");
-        let inside = if is_null(turn) { self.turn == Held::Null } else { self.turn.is(turn) };
-        self.plan_owner(inside, &Held::of(turn), event.kind, START_OWNER)
+        self.plan_owner(self.turn.is(turn), &Held::of(turn), event.kind, START_OWNER)
     }
 
     fn plan_summary(&self, event: &Event<'_>) -> Result<(), Violation> {
@@ -116,7 +135,7 @@ impl Compaction {
         self.plan_crossed()?;
         let open = self.plan_member(Some(event.data), "compaction/end")?;
         let turn = event.field("turn");
-        if !open.turn.is(turn) {
+        if !open.turn.is(turn) && !self.turn_doubted {
             let (turn, started) = (shown(turn), open.turn.shown());
             let text = format!(
                 "compaction/end owner {turn} does not match compaction/start owner {started}"
@@ -164,7 +183,7 @@ impl Compaction {
         kind: &str,
         rule: RuleId,
     ) -> Result<(), Violation> {
-        if inside {
+        if inside || self.turn_doubted {
             return Ok(());
         }
         let (turn, owner_text) = (self.turn.shown(), owner.shown());
@@ -187,6 +206,7 @@ impl Compaction {
         {
             open.crossed = Some((event.seq, boundary_text(event.kind, open)));
         }
+        self.turn_doubted = false;
         self.turn = match event.kind {
             "turn/start" => Held::of(event.field("turn")),
             _ => Held::Null,
@@ -194,28 +214,18 @@ impl Compaction {
     }
 
     fn apply_start(&mut self, event: &Event<'_>) {
-        self.open = Some(Transaction {
-            id: Held::of(event.field("compactionId")),
-            command_id: Held::of(event.field("sourceCommandId")),
-            turn: Held::of(event.field("turn")),
-            start_seq: event.seq,
-            summarized: false,
-            assumed: false,
-            crossed: None,
-        });
+        self.turn_doubted |= !self.turn.is(event.field("turn"));
+        self.open = Some(Transaction::of(event));
     }
 
     fn apply_summary(&mut self, event: &Event<'_>) {
-        if self.open.is_none() {
-            self.apply_start(event);
-        }
-        let turn = self.turn.clone();
-        if let Some(open) = &mut self.open {
-            if open.start_seq == event.seq {
-                (open.turn, open.assumed) = (turn, true);
-            }
-            open.summarized = true;
-        }
+        // A summary without a start was faulted, and is not faulted again in what follows it.
+        let open = self.open.get_or_insert_with(|| Transaction {
+            turn: self.turn.clone(),
+            assumed: true,
+            ..Transaction::of(event)
+        });
+        open.summarized = true;
     }
 }
 

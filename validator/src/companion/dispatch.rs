@@ -23,22 +23,22 @@ const OUTSIDE_TURN: RuleId = "dispatch/outside-turn";
 pub(super) const RULES: &[Rule] = &[
     Rule::error(
         MISSING_ID,
-        "A code dispatch names its root call, its parent call and itself.",
+        "a code dispatch names its root call, its parent call and itself",
         optional!("Which call this belongs to cannot be told from the record."),
     ),
     Rule::error(
         CHANGED_ROOT,
-        "A sub-call stays under the root call that it was started under.",
+        "a sub-call stays under the root call that it was started under",
         optional!("Two calls share an id, or records were copied from another call."),
     ),
     Rule::error(
         FOREIGN_PARENT,
-        "The parent of a sub-call is its root call, or another sub-call of that root.",
+        "the parent of a sub-call is its root call, or another sub-call of that root",
         optional!("The record that started the parent is missing."),
     ),
     Rule::error(
         OUTSIDE_TURN,
-        "Code dispatches happen while a turn is open.",
+        "code dispatches happen while a turn is open",
         optional!("The start of the turn is missing, or the record came after its end."),
     ),
 ];
@@ -88,7 +88,10 @@ impl Companion for Dispatch {
         let [root, parent, child] = ids.map(|key| self.id(event, key));
         if self.roots.get(&child).is_some_and(|known| *known != root) {
             let child = script::shown(event.field("subCallId"));
-            return refuse(CHANGED_ROOT, format!("{kind} changed rootCallId for subCallId {child}"));
+            return refuse(
+                CHANGED_ROOT,
+                format!("{kind} changed rootCallId for subCallId {child}"),
+            );
         }
         if parent != root && self.roots.get(&parent) != Some(&root) {
             let parent = script::shown(event.field("parentCallId"));
@@ -136,7 +139,8 @@ mod tests {
 
     fn call(root: &str, parent: &str, child: &str) -> String {
         format!(
-            r#"tool/code-dispatch-start {{"rootCallId":{root},"parentCallId":{parent},"subCallId":{child}}}"#
+            r#"tool/code-dispatch-start {{"rootCallId":{root},"parentCallId":{parent},
+                "subCallId":{child}}}"#
         )
     }
 
@@ -158,7 +162,8 @@ mod tests {
 
     #[test]
     fn three_ids_are_not_empty() {
-        for ids in [["\"\"", "\"r\"", "\"a\""], ["\"r\"", "[]", "\"a\""], ["\"r\"", "\"r\"", "\"\""]]
+        for ids in
+            [["\"\"", "\"r\"", "\"a\""], ["\"r\"", "[]", "\"a\""], ["\"r\"", "\"r\"", "\"\""]]
         {
             assert_eq!(broken(&[call(ids[0], ids[1], ids[2])]), [(MISSING_ID, 1)], "{ids:?}");
         }

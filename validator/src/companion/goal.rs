@@ -17,7 +17,7 @@ use crate::rule::Rule;
 pub(super) const RULES: &[Rule] = &[
     Rule::error(
         INVALID_CHANGE,
-        "A goal change has a known version and operation, exactly its members, and sound values.",
+        "a goal change has a known version and operation, exactly its members, and sound values",
         optional!(
             "What the goal became here cannot be told, so the host's goal service cannot rebuild \
              it. See whether a newer program or an edit wrote the line."
@@ -25,8 +25,8 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         CREATE_NOT_FRESH,
-        "A goal is created active, at revision 1, with no round, under a new id, and while no \
-         other goal is unfinished.",
+        "a goal is created active, at revision 1, with no round, under a new id, and while no \
+         other goal is unfinished",
         optional!(
             "Two goals overlap: a change that ended the first may be lost, or two programs wrote \
              to one session."
@@ -34,12 +34,12 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         NO_CURRENT_GOAL,
-        "A change other than a creation finds a goal.",
+        "a change other than a creation finds a goal",
         optional!("The event that created the goal is missing, or the goal was cleared."),
     ),
     Rule::error(
         REVISION_NOT_NEXT,
-        "A change is the next revision of the current goal.",
+        "a change is the next revision of the current goal",
         optional!(
             "A change is missing before this one, or a change was written twice: look for two \
              programs that wrote to one session."
@@ -47,7 +47,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         COUNTERS_CHANGED,
-        "A change keeps the time of creation and the number of rounds, and moves no time back.",
+        "a change keeps the time of creation and the number of rounds, and moves no time back",
         optional!(
             "The counters disagree with the log: a round or a change may be missing, or a clock \
              was set back."
@@ -55,27 +55,27 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         DEFINITION_CHANGED,
-        "Only an edit changes the objective or the number of rounds allowed.",
+        "only an edit changes the objective or the number of rounds allowed",
         optional!("An edit of the goal may be missing from the log."),
     ),
     Rule::error(
         INVALID_TRANSITION,
-        "An operation leads from a phase that allows it to its own phase.",
+        "an operation leads from a phase that allows it to its own phase",
         optional!("A change may be missing from the log, or was written by another program."),
     ),
     Rule::error(
         EARLY_CLEAR,
-        "A goal is not cleared before its last update.",
+        "a goal is not cleared before its last update",
         optional!("A clock was set back between the two changes."),
     ),
     Rule::error(
         INVALID_SOURCE,
-        "A message that a goal sends names its goal, revision and round.",
+        "a message that a goal sends names its goal, revision and round",
         optional!("The round that this message starts cannot be told."),
     ),
     Rule::error(
         ROUND_NOT_NEXT,
-        "A message that a goal sends is the next round of the active goal, within its limit.",
+        "a message that a goal sends is the next round of the active goal, within its limit",
         optional!(
             "A round is missing, was written twice, or ran for a goal that had changed: look for \
              two programs that wrote to one session."

@@ -138,7 +138,7 @@ fn decode_clear(data: Json<'_>) -> Result<Change, Violation> {
 }
 
 fn decode_goal(value: Value<'_>) -> Result<Goal, Violation> {
-    let Some(goal) = value.filter(|goal| goal.is_object()) else {
+    let Some(goal) = value.filter(Json::is_object) else {
         return refuse("goal change goal must be a record");
     };
     let Some(id) = bytes(goal.get("id")).filter(|id| !id.is_empty()) else {
@@ -154,7 +154,9 @@ fn decode_goal(value: Value<'_>) -> Result<Goal, Violation> {
     let keys = if phase == Phase::Blocked { BLOCKED_GOAL_KEYS } else { GOAL_KEYS };
     if !has_joined_keys(goal, keys) {
         let phase = PHASES[phase as usize].0;
-        return refuse(format!("goal change goal for phase {phase} must have exactly {keys} fields"));
+        return refuse(format!(
+            "goal change goal for phase {phase} must have exactly {keys} fields"
+        ));
     }
     let revision = at_least_one(goal.get("revision"), "goal.revision")?;
     let max_rounds = at_least_one(goal.get("maxGoalRounds"), "goal.maxGoalRounds")?;
@@ -219,8 +221,8 @@ mod tests {
     #[test]
     fn words_stand_at_the_place_of_their_meaning() {
         assert!(PHASES.iter().enumerate().all(|(index, (_, phase))| *phase as usize == index));
-        let operations = OPERATIONS.iter().enumerate();
-        assert!(operations.map(|(index, (_, known))| *known as usize == index).all(|same| same));
+        let mut operations = OPERATIONS.iter().enumerate();
+        assert!(operations.all(|(index, (_, operation))| *operation as usize == index));
     }
 
     #[test]

@@ -121,16 +121,16 @@ impl GoalFold {
     /// Judges a message that a goal sent; replacements on the surface are messages like any other.
     fn judge_message(&self, event: &Event<'_>) -> Result<(), Violation> {
         let Some(source) = goal_source(event) else { return Ok(()) };
-        let round = Round::of(source).ok_or_else(|| {
-            Violation::new(INVALID_SOURCE, "goal message source is invalid")
-        })?;
+        let round = Round::of(source)
+            .ok_or_else(|| Violation::new(INVALID_SOURCE, "goal message source is invalid"))?;
         if matches!(self.current, Current::Unknown) {
             return Ok(());
         }
         check(self.admits(&round), ROUND_NOT_NEXT, || {
             let seq = event.seq;
             format!(
-                "goal round at session event {seq} is not the next admitted round of the active goal"
+                "goal round at session event {seq} is not the next admitted round of the active \
+                 goal"
             )
         })
     }
@@ -245,10 +245,6 @@ fn created_id<'a>(event: &Event<'a>) -> script::Value<'a> {
     event.field("goal").and_then(|goal| goal.get("id"))
 }
 
-fn check(
-    holds: bool,
-    rule: RuleId,
-    message: impl FnOnce() -> String,
-) -> Result<(), Violation> {
+fn check(holds: bool, rule: RuleId, message: impl FnOnce() -> String) -> Result<(), Violation> {
     if holds { Ok(()) } else { Err(Violation::new(rule, message())) }
 }

@@ -14,7 +14,7 @@ use gatelog_engine::json::{Json, display};
 use super::goal_change::{Goal, Phase, Snapshot};
 use super::goal_fold::{Current, GoalFold, goal_source};
 use super::script::{self, Value};
-use super::shape::{bytes};
+use super::shape::bytes;
 use crate::rule::Rule;
 
 const BROKEN_PREFIX: RuleId = "goal-round/broken-prefix";
@@ -33,7 +33,7 @@ const INSTRUCTION: &str = "Continue working toward the objective in this same se
 pub(super) const RULES: &[Rule] = &[
     Rule::error(
         BROKEN_PREFIX,
-        "The events before a goal round keep the rules of goals.",
+        "the events before a goal round keep the rules of goals",
         optional!(
             "The prompt of this round cannot be checked, because an earlier event breaks a rule of \
              the goal; see that finding first."
@@ -41,7 +41,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         UNEXPECTED_ROUND,
-        "A goal round follows from the goal before it.",
+        "a goal round follows from the goal before it",
         optional!(
             "The round is not the next one of the active goal; the finding of the goal at the same \
              event says the same."
@@ -49,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         PROMPT_DIFFERS,
-        "The message of a goal round is exactly the prompt that its goal prescribes.",
+        "the message of a goal round is exactly the prompt that its goal prescribes",
         optional!(
             "The model was told something else than the goal says: another release of the host \
              wrote the prompt, or the text was changed."
@@ -133,7 +133,8 @@ fn is_at_most_zero(value: Value<'_>) -> bool {
     if json.is_object() || json.as_bool() == Some(true) {
         return false;
     }
-    let text = if json.is_array() || json.is_string() { json.to_js_string() } else { String::new() };
+    let text =
+        if json.is_array() || json.is_string() { json.to_js_string() } else { String::new() };
     let text = text.trim();
     text.is_empty() || text.parse().is_ok_and(|number: f64| number <= 0.0)
 }

@@ -23,12 +23,12 @@ const INVALID_DURATION: RuleId = "hook/invalid-duration";
 pub(super) const RULES: &[Rule] = &[
     Rule::error(
         OUTSIDE_TURN,
-        "A hook is invoked and answers while a turn is open.",
+        "a hook is invoked and answers while a turn is open",
         optional!("The start of the turn is missing, or the record came after its end."),
     ),
     Rule::error(
         WRONG_TURN,
-        "A hook record names the open turn.",
+        "a hook record names the open turn",
         optional!(
             "The record belongs to another turn: records are missing between the two, or two \
              programs wrote to one session."
@@ -36,12 +36,12 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         EMPTY_NAME,
-        "An invocation names its hook point and its handler.",
+        "an invocation names its hook point and its handler",
         optional!("Which hook ran cannot be told from this record."),
     ),
     Rule::error(
         UNKNOWN_DIALECT,
-        "An invocation is in the dialect `claude-code` or `codex`.",
+        "an invocation is in the dialect `claude-code` or `codex`",
         optional!(
             "A program other than release 0.1.1-rc.2 of the host wrote the record; the first \
              releases wrote `claude`, which is harmless."
@@ -49,12 +49,12 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         RESULT_WITHOUT_INVOCATION,
-        "A result answers an invocation of the same turn, point and handler.",
+        "a result answers an invocation of the same turn, point and handler",
         optional!("The record of the invocation is missing, or the result was written twice."),
     ),
     Rule::error(
         INVALID_DURATION,
-        "The duration of a result is a number that is not negative.",
+        "the duration of a result is a number that is not negative",
         optional!("How long the hook ran cannot be told; nothing else depends on it."),
     ),
 ];
@@ -70,11 +70,7 @@ pub(super) struct Hook {
 
 impl Default for Hook {
     fn default() -> Self {
-        Self {
-            open_turn: Held::Null,
-            prints: Fingerprints::default(),
-            waiting: HashMap::new(),
-        }
+        Self { open_turn: Held::Null, prints: Fingerprints::default(), waiting: HashMap::new() }
     }
 }
 
@@ -173,7 +169,8 @@ mod tests {
 
     const INVOKED: &str =
         r#"hook/invoked {"turn":1,"point":"Stop","handlerId":"h","dialect":"codex"}"#;
-    const RESULT: &str = r#"hook/result {"turn":1,"point":"Stop","handlerId":"h","decision":"allow","durationMs":0}"#;
+    const RESULT: &str = r#"hook/result {"turn":1,"point":"Stop","handlerId":"h","decision":"allow",
+            "durationMs":0}"#;
 
     fn broken(lines: &[&str]) -> Vec<(RuleId, u64)> {
         faults(&mut Hook::default(), lines)
@@ -194,17 +191,18 @@ mod tests {
         assert_eq!(broken(&ended), [(OUTSIDE_TURN, 3)]);
         assert_eq!(broken(&[r#"turn/start {"turn":2}"#, INVOKED]), [(WRONG_TURN, 1)]);
         assert_eq!(broken(&[r#"turn/start {"turn":"1"}"#, INVOKED]), [(WRONG_TURN, 1)]);
-        let texts =
-            messages(&mut Hook::default(), &[r#"turn/start {"turn":2}"#, INVOKED, "hook/result null"]);
+        let texts = messages(
+            &mut Hook::default(),
+            &[r#"turn/start {"turn":2}"#, INVOKED, "hook/result null"],
+        );
         assert_eq!(texts[0], "hook/invoked names turn 1 but open turn is 2");
         assert_eq!(texts[1], "TypeError: Cannot read properties of null (reading 'turn')");
     }
 
     #[test]
     fn an_invocation_names_a_point_a_handler_and_a_known_dialect() {
-        let case = |data: &str| {
-            broken(&[r#"turn/start {"turn":1}"#, &format!("hook/invoked {data}")])
-        };
+        let case =
+            |data: &str| broken(&[r#"turn/start {"turn":1}"#, &format!("hook/invoked {data}")]);
         let lawful = r#"{"turn":1,"point":"p","handlerId":"h","dialect":"claude-code"}"#;
         assert_eq!(case(lawful), []);
         let cases = [
@@ -230,7 +228,8 @@ mod tests {
                 r#"hook/result {{"turn":1,"point":"Stop","handlerId":"h","durationMs":{duration}}}"#
             );
             let found = broken(&[r#"turn/start {"turn":1}"#, INVOKED, &result]);
-            let expected: Vec<_> = expected.map(|seq| (INVALID_DURATION, seq)).into_iter().collect();
+            let expected: Vec<_> =
+                expected.map(|seq| (INVALID_DURATION, seq)).into_iter().collect();
             assert_eq!(found, expected, "{duration}");
         }
     }

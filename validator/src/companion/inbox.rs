@@ -7,7 +7,8 @@
 //!
 //! No companion of the host asks for this. Its agent does, when it takes the session up again: it
 //! replays the splices and throws at the first one that does not fit, so the log loads and the
-//! session cannot be resumed.
+//! session cannot be resumed. It also takes a string for `inserted` and spreads its characters as
+//! messages without an id; here that is a fault, since no writer means it.
 //!
 //! # Source
 //! `@deepseek-ai/dsh-agent` 0.1.0-rc.8, `Inbox`; `spec/field-reports.md`, FR-029.
@@ -33,20 +34,20 @@ const TARGETS: [&str; 2] = ["next-turn", "next-step"];
 pub(super) const RULES: &[Rule] = &[
     Rule::strict(
         INVALID_SPLICE,
-        "An inbox splice names one of the two lists, a place, a count, and a list of messages.",
+        "an inbox splice names one of the two lists, a place, a count, and a list of messages",
         "The host loads the file, and its agent then refuses to resume the session. Keep a copy, \
          and see whether another program or an edit wrote the line.",
     ),
     Rule::strict(
         REMOVES_MISSING,
-        "An inbox splice starts within its list and removes messages that are there.",
+        "an inbox splice starts within its list and removes messages that are there",
         "The host loads the file, and its agent then refuses to resume the session: the event that \
          put the message in is missing, as after a repair that kept one of two branches and made \
          the seqs dense. Go back to the copy from before the repair.",
     ),
     Rule::strict(
         REPEATED_MESSAGE,
-        "A message that an inbox splice inserts is not waiting already.",
+        "a message that an inbox splice inserts is not waiting already",
         "The host loads the file, and its agent then refuses to resume the session: the same \
          message was put in twice, as when two programs write to one session.",
     ),
@@ -88,12 +89,16 @@ impl Inbox {
     /// Judges a splice; the message is why the host's own does not fit.
     fn judge(&self, data: Json<'_>) -> Result<(), (RuleId, String)> {
         let Some(splice) = read(data) else {
-            return Err((INVALID_SPLICE, "it names no known list, place, count or messages".into()));
+            return Err((
+                INVALID_SPLICE,
+                "it names no known list, place, count or messages".into(),
+            ));
         };
         let Splice { list, start, removed, inserted } = splice;
         let (target, held) = (TARGETS[list], self.lists[list].len());
         if start.checked_add(removed).is_none_or(|end| end > held) {
-            let text = format!("it removes {removed} from place {start} of {target}, which holds {held}");
+            let text =
+                format!("it removes {removed} from place {start} of {target}, which holds {held}");
             return Err((REMOVES_MISSING, text));
         }
         // What a splice takes out may go in again.
@@ -185,7 +190,7 @@ fn read(data: Json<'_>) -> Option<Splice<'_>> {
         Some(count) => place(Some(count))?,
         None => 0,
     };
-    let inserted = data.get("inserted").filter(|inserted| inserted.is_array())?;
+    let inserted = data.get("inserted").filter(Json::is_array)?;
     Some(Splice { list, start, removed, inserted })
 }
 
@@ -202,7 +207,8 @@ mod tests {
         let inserted: Vec<_> = ids.iter().map(|id| format!(r#"{{"id":"{id}"}}"#)).collect();
         let inserted = inserted.join(",");
         format!(
-            r#"agent/inbox/spliced {{"target":"{target}","start":{start},"removedCount":{removed},"inserted":[{inserted}]}}"#
+            r#"agent/inbox/spliced {{"target":"{target}","start":{start},"removedCount":{removed},
+                "inserted":[{inserted}]}}"#
         )
     }
 
@@ -280,5 +286,8 @@ mod tests {
         let lines = [splice("next-turn", "0", "1", &[]), splice("next-turn", "0", "0", &["a"])];
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         assert_eq!(faults(&mut Inbox::new(Some(1)), &lines), []);
+        let lines = [splice("next-turn", "0", "0", &["a"]), splice("next-turn", "1", "0", &["a"])];
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(faults(&mut Inbox::new(Some(1)), &lines), [(REMOVES_MISSING, 1)]);
     }
 }

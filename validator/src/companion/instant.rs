@@ -133,7 +133,7 @@ fn number(digits: &[u8]) -> u32 {
 }
 
 fn is_leap(year: u32) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
 }
 
 fn month_days(year: u32, month: u32) -> u32 {

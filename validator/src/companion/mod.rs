@@ -2,6 +2,17 @@
 //!
 //! The order is that of [`companions`]: on one event the earlier family speaks first. What only
 //! [`Profile::Strict`] demands is in companions of its own, each right behind the host's.
+//!
+//! # Families that are empty on purpose
+//!
+//! Of the host's invariant packages these check something, and find nothing to check in a stored
+//! log: `agent-loop` compares a request, while it is being made, with what the log would rebuild,
+//! and the request itself is not stored; `llm` follows the grammar of a response while it streams;
+//! `agent`, `agent-presets`, `authorization`, `client-hmr`, `client-modules`, `client-runtime`,
+//! `credentials`, `fs`, `host-webserver`, `jobs`, `scope`, `settings`, `storage-domain`,
+//! `subagent`, `system-prompt`, `workflow` and `workspace` look at objects of the running program
+//! only. (The records of workflow runs are those of `tool-workflow`, and have their family.) All
+//! other invariant packages install no check. See `spec/dsh-format.md` sections 15.16 and 15.17.
 
 use crate::rule::{Profile, Rule, Severity};
 use gatelog_engine::companion::Companion;
@@ -35,6 +46,23 @@ mod plan;
 mod title;
 mod todo;
 mod compaction;
+mod shape;
+mod instant;
+mod goal_change;
+mod goal_fold;
+mod goal;
+mod goal_round;
+mod schedule;
+mod workflow;
+mod retry;
+mod hook;
+mod dispatch;
+mod reading;
+mod time_context;
+mod team_record;
+mod team_tasks;
+mod team;
+mod inbox;
 
 /// What a set of companions is made for.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +80,7 @@ pub struct Settings {
 impl Settings {
     /// Returns the severity of a rule under these settings, or `None` where it does not run.
     ///
-    /// It is the profile's, but for [`permission::UNKNOWN_PRESET`]: a note as long as nobody knows
+    /// It is the profile's, but for `permission/unknown-preset`: a note as long as nobody knows
     /// which presets the host has, and an error where they are given.
     pub fn severity(&self, rule: &Rule) -> Option<Severity> {
         if rule.id == permission::UNKNOWN_PRESET && self.presets.is_some() {
@@ -80,6 +108,17 @@ pub fn companions(settings: &Settings) -> Vec<Box<dyn Companion + Send>> {
         host::<title::Title>(),
         host::<todo::Todo>(),
         Some(Box::new(compaction::Compaction::new(settings.profile))),
+        host::<goal::GoalStream>(),
+        host::<goal_round::GoalRound>(),
+        Some(Box::new(schedule::Schedule::new(settings.seed_length))),
+        host::<workflow::Workflow>(),
+        host::<retry::Retry>(),
+        host::<hook::Hook>(),
+        host::<dispatch::Dispatch>(),
+        host::<time_context::TimeContext>(),
+        Some(Box::new(team::Team::new(&settings.session))),
+        (settings.profile == Profile::Strict)
+            .then(|| Box::new(inbox::Inbox::new(settings.seed_length)) as Box<_>),
     ];
     all.drain(..).flatten().collect()
 }
@@ -118,5 +157,54 @@ pub fn rules() -> Vec<&'static [Rule]> {
         title::RULES,
         todo::RULES,
         compaction::RULES,
+        goal::RULES,
+        goal_round::RULES,
+        schedule::RULES,
+        workflow::RULES,
+        retry::RULES,
+        hook::RULES,
+        dispatch::RULES,
+        time_context::RULES,
+        team::RULES,
+        inbox::RULES,
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn rule_ids_are_two_kebab_words_and_unique() {
+        let mut seen = BTreeSet::new();
+        for rule in rules().into_iter().flatten() {
+            let (family, name) = rule.id.split_once('/').expect("an id has two parts");
+            for part in [family, name] {
+                let kebab = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+                assert!(!part.is_empty() && part.bytes().all(kebab), "{}", rule.id);
+            }
+            assert!(seen.insert(rule.id), "{} is there twice", rule.id);
+            assert!(!rule.summary.is_empty() && !rule.help.is_empty(), "{}", rule.id);
+        }
+    }
+
+    #[test]
+    fn the_strict_profile_has_the_hosts_companions_and_more() {
+        let names = |profile| -> Vec<_> {
+            let settings = Settings { profile, ..Settings::default() };
+            companions(&settings).iter().map(|companion| companion.name()).collect()
+        };
+        let (host, strict) = (names(Profile::Host), names(Profile::Strict));
+        assert!(host.iter().all(|name| strict.contains(name)) && host.len() < strict.len());
+    }
+
+    #[test]
+    fn an_unknown_preset_is_an_error_only_against_a_table() {
+        let rule = &permission::RULES[0];
+        let mut settings = Settings::default();
+        assert_eq!(settings.severity(rule), Some(Severity::Note));
+        settings.presets = Some(Vec::new());
+        assert_eq!(settings.severity(rule), Some(Severity::Error));
+    }
 }

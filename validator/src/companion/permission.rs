@@ -33,9 +33,9 @@ pub(super) const RULES: &[Rule] = &[Rule::note(
     UNKNOWN_PRESET,
     "a permission preset is one that the host has configured",
     "Which presets exist is a matter of each installation's settings; without its table only the \
-     shipped names are known. If this one is yours, give the table with --presets and the note goes \
-     away; with a table, a name that is not in it is an error. The sandbox mode and the approval \
-     policy in force are recorded apart from the preset, and are what counts.",
+     shipped names are known. If this one is yours, give the table with --presets and the note \
+     goes away; with a table, a name that is not in it is an error. The sandbox mode and the \
+     approval policy in force are recorded apart from the preset, and are what counts.",
 )];
 
 /// The presets that are known.
@@ -96,9 +96,15 @@ mod tests {
 
     #[test]
     fn what_is_no_string_is_no_preset() {
-        for bad in ["null", "{}", "[]", "5", r#"{"preset":null}"#, r#"{"preset":["workspace-write"]}"#] {
+        for bad in
+            ["null", "{}", "[]", "5", r#"{"preset":null}"#, r#"{"preset":["workspace-write"]}"#]
+        {
             let line = format!("permission/preset {bad}");
-            assert_eq!(faults(&mut Permission::new(None), &[&line]), [(UNKNOWN_PRESET, 0)], "{bad}");
+            assert_eq!(
+                faults(&mut Permission::new(None), &[&line]),
+                [(UNKNOWN_PRESET, 0)],
+                "{bad}"
+            );
         }
     }
 }

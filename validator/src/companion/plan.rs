@@ -15,8 +15,8 @@ pub(super) const RULES: &[Rule] = &[Rule::error(
     INVALID_ACTIVE,
     "plan mode is switched to true or to false",
     optional!(
-        "The record does not tell whether plan mode is on. Switch plan mode on or off again before \
-         you rely on it in this session."
+        "The record does not tell whether plan mode is on. Switch plan mode on or off again \
+         before you rely on it in this session."
     ),
 )];
 
@@ -61,8 +61,9 @@ mod tests {
             let line = format!("plan/mode {bad}");
             assert_eq!(faults(&mut Plan, &[&line]), [(INVALID_ACTIVE, 0)], "{bad}");
         }
-        assert_eq!(messages(&mut Plan, &["plan/mode {}"]), [
-            "plan/mode carries invalid active state undefined; expected a boolean"
-        ]);
+        assert_eq!(
+            messages(&mut Plan, &["plan/mode {}"]),
+            ["plan/mode carries invalid active state undefined; expected a boolean"]
+        );
     }
 }

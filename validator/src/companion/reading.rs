@@ -102,8 +102,7 @@ fn number(digits: &[u8]) -> Option<f64> {
 
 /// Returns whether a line holds one of the other line ends of ECMAScript: CR, U+2028, U+2029.
 fn has_line_end(line: &[u8]) -> bool {
-    line.contains(&b'\r')
-        || line.windows(3).any(|bytes| matches!(bytes, [0xE2, 0x80, 0xA8 | 0xA9]))
+    line.contains(&b'\r') || line.windows(3).any(|bytes| matches!(bytes, [0xE2, 0x80, 0xA8 | 0xA9]))
 }
 
 /// Returns whether a text is `unavailable` or `[Nd ][Nh ][Nm ]Ns`.

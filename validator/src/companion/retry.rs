@@ -36,7 +36,7 @@ const DELAY_MS_MAX: f64 = 2_147_483_647.0;
 pub(super) const RULES: &[Rule] = &[
     Rule::error(
         INVALID_PAYLOAD,
-        "A retry names its id, provider and policy, its number, and a delay that a timer takes.",
+        "a retry names its id, provider and policy, its number, and a delay that a timer takes",
         optional!(
             "What was retried cannot be told from this record. See whether another program or an \
              edit wrote the line."
@@ -44,61 +44,61 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         INVALID_FAILURE,
-        "A retry says which failure it answers: a message, a code, and sound details.",
+        "a retry says which failure it answers: a message, a code, and sound details",
         optional!("Why the request failed cannot be told from this record."),
     ),
     Rule::error(
         INVALID_LIMIT,
-        "A retry of a limited policy is within the limit, and that of an unlimited one has none.",
+        "a retry of a limited policy is within the limit, and that of an unlimited one has none",
         optional!("More retries were made than the policy allows, or its mode is unknown."),
     ),
     Rule::error(
         OUTSIDE_TURN,
-        "A retry is scheduled in the open turn, and names it.",
+        "a retry is scheduled in the open turn, and names it",
         optional!(
             "The records around the retry are missing, or two programs wrote to one session."
         ),
     ),
     Rule::error(
         OUTSIDE_STEP,
-        "A retry is scheduled in the open step, and names it.",
+        "a retry is scheduled in the open step, and names it",
         optional!(
             "The records around the retry are missing, or two programs wrote to one session."
         ),
     ),
     Rule::error(
         WRONG_PROVIDER,
-        "A retry goes to the provider of the request header in force.",
+        "a retry goes to the provider of the request header in force",
         optional!("The header of the request that failed may be missing from the log."),
     ),
     Rule::error(
         NOT_NEXT,
-        "The retries of one step, provider and policy count from 1 without a gap.",
+        "the retries of one step, provider and policy count from 1 without a gap",
         optional!("A retry is missing before this one, or was written twice."),
     ),
     Rule::error(
         CHANGED_ID,
-        "The retries of one step, provider and policy share one id.",
+        "the retries of one step, provider and policy share one id",
         optional!("Two programs may have retried the same step."),
     ),
     Rule::error(
         REUSED_ID,
-        "A retry id belongs to one chain of retries.",
+        "a retry id belongs to one chain of retries",
         optional!("Two chains cannot be told apart; a record may have been copied."),
     ),
     Rule::error(
         STARTED_UNSCHEDULED,
-        "A retry that starts was scheduled.",
+        "a retry that starts was scheduled",
         optional!("The record that scheduled the retry is missing."),
     ),
     Rule::error(
         STARTED_ELSEWHERE,
-        "A retry starts in the turn and step for which it was scheduled.",
+        "a retry starts in the turn and step for which it was scheduled",
         optional!("Records may have been moved, or two programs wrote to one session."),
     ),
     Rule::error(
         STARTED_TWICE,
-        "A scheduled retry starts once.",
+        "a scheduled retry starts once",
         optional!("The record was written twice."),
     ),
 ];
@@ -251,7 +251,8 @@ impl Retry {
         let id = self.prints.of_values(&[data.get("retryId")]);
         self.ids.extend(id);
         if let Some(attempt) = self.attempt(data) {
-            let place = Place { turn: Held::of(data.get("turn")), step: Held::of(data.get("step")) };
+            let place =
+                Place { turn: Held::of(data.get("turn")), step: Held::of(data.get("step")) };
             self.scheduled.insert(attempt, place);
         }
         if let (Some(chain), Some(number)) = (self.chain(data), positive(data.get("retry"))) {

@@ -15,7 +15,7 @@ use gatelog_engine::json::{Json, Text, is_safe_integer};
 
 use super::instant::{self, BadInstant};
 use super::script::{self, Value};
-use super::shape::{is_trimmed, positive};
+use super::shape::{bytes, is_trimmed, positive};
 use crate::rule::Rule;
 
 const SEED_LENGTH: RuleId = "schedule/seed-length";
@@ -32,7 +32,7 @@ const EARLY_DISPATCH: RuleId = "schedule/early-dispatch";
 pub(super) const RULES: &[Rule] = &[
     Rule::error(
         SEED_LENGTH,
-        "The seed length of the header is within the log.",
+        "the seed length of the header is within the log",
         optional!(
             "The header says that more events were copied from a parent session than the log \
              holds: events are missing at its end, or the header was changed. Compare with the \
@@ -41,7 +41,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         INVALID_PAYLOAD,
-        "A schedule change has a known version and operation and exactly its members.",
+        "a schedule change has a known version and operation and exactly its members",
         optional!(
             "The scheduler does not understand this change, and what it scheduled or cancelled is \
              unknown. See whether a newer program or an edit wrote the line."
@@ -49,23 +49,23 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         INVALID_RECORD,
-        "A created schedule has a known kind, exactly its members, a trimmed prompt and a sound \
-         interval.",
+        "a created schedule has a known kind, exactly its members, a trimmed prompt and a sound \
+         interval",
         optional!("The schedule cannot be armed. Create it again in the session."),
     ),
     Rule::error(
         INVALID_ID,
-        "A schedule id is a string that is not empty and has no white space at its ends.",
+        "a schedule id is a string that is not empty and has no white space at its ends",
         optional!("The schedule cannot be named. Create it again in the session."),
     ),
     Rule::error(
         INVALID_INSTANT,
-        "An instant is a real one, written as YYYY-MM-DDTHH:MM:SS.mmmZ.",
+        "an instant is a real one, written as YYYY-MM-DDTHH:MM:SS.mmmZ",
         optional!("The time cannot be told. Create the schedule again in the session."),
     ),
     Rule::error(
         REUSED_ID,
-        "A schedule id is used once in a session.",
+        "a schedule id is used once in a session",
         optional!(
             "Two schedules share an id, so a later change cannot tell them apart. A change that \
              was written twice is a sign of two programs writing to one session."
@@ -73,7 +73,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         INACTIVE_TARGET,
-        "A schedule that is deleted or dispatched is active.",
+        "a schedule that is deleted or dispatched is active",
         optional!(
             "The change names a schedule that was never created here, or has ended: the event \
              that created it may be lost, or a change was written twice."
@@ -81,12 +81,12 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         ACCEPTED_AT,
-        "A dispatch says when it was accepted if, and only if, its schedule repeats.",
+        "a dispatch says when it was accepted if, and only if, its schedule repeats",
         optional!("The next occurrence cannot be told from this dispatch."),
     ),
     Rule::error(
         EARLY_DISPATCH,
-        "A repeated schedule is not dispatched before its time.",
+        "a repeated schedule is not dispatched before its time",
         optional!(
             "The dispatch was accepted before the occurrence that it answers: a clock was set \
              back, or a dispatch was written twice."
@@ -97,6 +97,10 @@ pub(super) const RULES: &[Rule] = &[
 /// The schedules of one session.
 pub(super) struct Schedule {
     seed_length: u64,
+    /// How many events there were so far; kept only where there is a seed.
+    events: u64,
+    /// The last of them is a `session/end-seed`.
+    sealed: bool,
     /// What each id that was ever used stands for; nothing once it has ended.
     schedules: HashMap<Box<[u8]>, Option<Active>>,
 }
@@ -122,7 +126,8 @@ enum Change<'a> {
 impl Schedule {
     /// Makes the fold of a session whose first `seed_length` events are its parent's.
     pub(super) fn new(seed_length: Option<u64>) -> Self {
-        Self { seed_length: seed_length.unwrap_or(0), schedules: HashMap::new() }
+        let seed_length = seed_length.unwrap_or(0);
+        Self { seed_length, events: 0, sealed: false, schedules: HashMap::new() }
     }
 
     fn active(&self, id: Text<'_>) -> Option<Active> {
@@ -173,13 +178,12 @@ impl Schedule {
 
     /// Adopts what can be told from a change that is not well formed.
     fn adopt_malformed(&mut self, data: Json<'_>) {
-        let id = |value: Value<'_>| value.and_then(|json| json.as_text()).map(|id| id.to_wtf8());
         if script::is_str(data.get("operation"), "create") {
-            if let Some(id) = id(data.get("schedule").and_then(|record| record.get("id"))) {
-                self.schedules.insert(id.into(), Some(Active::Unknown));
+            if let Some(id) = bytes(data.get("schedule").and_then(|record| record.get("id"))) {
+                self.schedules.insert(id, Some(Active::Unknown));
             }
-        } else if let Some(id) = id(data.get("id"))
-            && let Some(active) = self.schedules.get_mut(&*id)
+        } else if let Some(id) = bytes(data.get("id"))
+            && let Some(active) = self.schedules.get_mut(&id)
         {
             *active = active.map(|_| Active::Unknown);
         }
@@ -192,7 +196,8 @@ impl Companion for Schedule {
     }
 
     fn listens(&self) -> Listens {
-        Listens::Kinds(&["schedule/change"])
+        // The length of a seed is held against all events, those that crash recovery adds included.
+        if self.seed_length > 0 { Listens::All } else { Listens::Kinds(&["schedule/change"]) }
     }
 
     fn plan(&self, event: &Event<'_>) -> Result<(), Violation> {
@@ -203,6 +208,8 @@ impl Companion for Schedule {
     }
 
     fn apply(&mut self, event: &Event<'_>) {
+        self.events = event.seq + event.members;
+        self.sealed = event.kind == "session/end-seed";
         if event.kind != "schedule/change" || event.seq < self.seed_length {
             return;
         }
@@ -213,7 +220,9 @@ impl Companion for Schedule {
     }
 
     fn finish(&self, end: &End, report: &mut dyn FnMut(Violation)) {
-        if self.seed_length > end.events {
+        // Loading a log seals it with one more event, unless it ends with a seal already.
+        let events = self.events.max(end.events) + u64::from(!self.sealed);
+        if self.seed_length > events {
             let message = "schedule seedLength must be within the supplied event log";
             report(Violation::new(SEED_LENGTH, message));
         }
@@ -232,7 +241,9 @@ fn decode(data: Json<'_>) -> Result<Change<'_>, Violation> {
     let operation = data.get("operation");
     if script::is_str(operation, "create") {
         if !data.has_exactly(&["version", "operation", "schedule"], &[]) {
-            return payload("schedule create must contain exactly version, operation, and schedule");
+            return payload(
+                "schedule create must contain exactly version, operation, and schedule",
+            );
         }
         return decode_record(data.get("schedule"));
     }
@@ -259,7 +270,7 @@ fn decode(data: Json<'_>) -> Result<Change<'_>, Violation> {
 /// Reads the record that a `create` carries.
 fn decode_record(value: Value<'_>) -> Result<Change<'_>, Violation> {
     let refuse = |message: String| Err(Violation::new(INVALID_RECORD, message));
-    let Some(record) = value.filter(|record| record.is_object()) else {
+    let Some(record) = value.filter(Json::is_object) else {
         return refuse("schedule record must be an object".to_owned());
     };
     let kinds = [("after", "afterSeconds"), ("at", ""), ("every", "everySeconds")];
@@ -290,8 +301,8 @@ fn decode_record(value: Value<'_>) -> Result<Change<'_>, Violation> {
     }
     let id = decode_id(record)?;
     let target_ms = decode_instant(record.get("scheduledAt"))?;
-    let active = interval_ms
-        .map_or(Active::Once, |interval_ms| Active::Every { interval_ms, target_ms });
+    let active =
+        interval_ms.map_or(Active::Once, |interval_ms| Active::Every { interval_ms, target_ms });
     Ok(Change::Create { id, active })
 }
 
@@ -302,7 +313,7 @@ fn interval(seconds: Value<'_>) -> Option<i64> {
     is_safe_integer(interval_ms).then_some(interval_ms as i64)
 }
 
-fn decode_id<'a>(owner: Json<'a>) -> Result<Text<'a>, Violation> {
+fn decode_id(owner: Json<'_>) -> Result<Text<'_>, Violation> {
     let id = owner.get("id").filter(|id| is_trimmed(Some(*id)));
     id.and_then(|id| id.as_text()).ok_or_else(|| {
         let message = "schedule id must be a non-empty string without surrounding whitespace";

@@ -15,12 +15,20 @@ const SHOWN_BYTES_MAX: usize = 240;
 pub(super) type Value<'a> = Option<Json<'a>>;
 
 /// Reads a member of an event's payload; a `TypeError` becomes a violation of `rule`.
-pub(super) fn field<'a>(event: &Event<'a>, key: &str, rule: RuleId) -> Result<Value<'a>, Violation> {
+pub(super) fn field<'a>(
+    event: &Event<'a>,
+    key: &str,
+    rule: RuleId,
+) -> Result<Value<'a>, Violation> {
     member(Some(event.data), key, rule)
 }
 
 /// Reads a member of a value; a `TypeError` becomes a violation of `rule`.
-pub(super) fn member<'a>(value: Value<'a>, key: &str, rule: RuleId) -> Result<Value<'a>, Violation> {
+pub(super) fn member<'a>(
+    value: Value<'a>,
+    key: &str,
+    rule: RuleId,
+) -> Result<Value<'a>, Violation> {
     match value {
         Some(json) if !json.is_null() => Ok(json.get(key)),
         _ => Err(type_error(value, key, rule)),
@@ -28,7 +36,7 @@ pub(super) fn member<'a>(value: Value<'a>, key: &str, rule: RuleId) -> Result<Va
 }
 
 /// Reads the first element of a value; of a string, what stands for it has no members either.
-pub(super) fn first<'a>(value: Value<'a>, rule: RuleId) -> Result<Value<'a>, Violation> {
+pub(super) fn first(value: Value<'_>, rule: RuleId) -> Result<Value<'_>, Violation> {
     match value {
         Some(json) if json.is_array() => Ok(json.at(0)),
         Some(json) if json.is_string() => Ok(value.filter(|_| json.is_nonempty_string())),
@@ -53,10 +61,7 @@ pub(super) fn length(value: Value<'_>, rule: RuleId) -> Result<Option<f64>, Viol
 /// Makes the violation that a read of `key` of `null` or of nothing amounts to.
 fn type_error(value: Value<'_>, key: &str, rule: RuleId) -> Violation {
     let owner = if value.is_some() { "null" } else { "undefined" };
-    Violation::new(
-        rule,
-        format!("TypeError: Cannot read properties of {owner} (reading '{key}')"),
-    )
+    Violation::new(rule, format!("TypeError: Cannot read properties of {owner} (reading '{key}')"))
 }
 
 /// Returns whether a value is the string `text`.

@@ -7,13 +7,16 @@
 //! # Source
 //! `spec/dsh-format.md` section 15.1; `@deepseek-ai/dsh-session/invariant`.
 
-use super::script::{self, Value, field, first, is_str, is_true, member, shown};
+mod counter;
+#[cfg(test)]
+mod tests;
+
+use super::script::{field, first, is_str, is_true, member, shown};
 use crate::key::KeySet;
 use crate::rule::Rule;
+use counter::Counter;
 use gatelog_engine::companion::{Companion, End, Listens, RuleId, Violation};
 use gatelog_engine::event::Event;
-use gatelog_engine::json;
-use std::fmt;
 
 const SEQ_ORDER: RuleId = "envelope/seq-order";
 const START_WHILE_OPEN: RuleId = "turn/start-while-open";
@@ -35,8 +38,8 @@ pub(super) const RULES: &[Rule] = &[
         "the seq of an event is greater than that of the event before it",
         optional!(
             "An event stands where an earlier one already stands. No log that the host can load \
-             breaks this; events were put together by something else. Take the file from a backup, \
-             or ask the tool that wrote it."
+             breaks this; events were put together by something else. Take the file from a \
+             backup, or ask the tool that wrote it."
         ),
     ),
     Rule::error(
@@ -77,8 +80,8 @@ pub(super) const RULES: &[Rule] = &[
         STEP_TURN,
         "a step starts in the turn that is open",
         optional!(
-            "A step names another turn than the one that is open, or there is no open turn. Events \
-             were removed, or two histories are mixed here. Compare with a backup."
+            "A step names another turn than the one that is open, or there is no open turn. \
+             Events were removed, or two histories are mixed here. Compare with a backup."
         ),
     ),
     Rule::error(
@@ -118,9 +121,9 @@ pub(super) const RULES: &[Rule] = &[
         RESULT_WITHOUT_CALL,
         "a tool result follows a tool call with its id in the same step",
         optional!(
-            "A result has no call, or the call had its result already. Model providers refuse such \
-             a conversation with HTTP 400. If the next request fails, fork the session from before \
-             this event."
+            "A result has no call, or the call had its result already. Model providers refuse \
+             such a conversation with HTTP 400. If the next request fails, fork the session from \
+             before this event."
         ),
     ),
     Rule::error(
@@ -128,95 +131,47 @@ pub(super) const RULES: &[Rule] = &[
         "a todo list, a request header or a request context is recorded inside a turn",
         optional!(
             "The event lies between two turns, where crash recovery may cut it away. It still \
-             counts when the session is read."
+             counts when the session is read. Only the first of such a row of events is reported."
         ),
     ),
 ];
 
-/// The number of the turn or the step that is open, if one is.
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    /// The number; nothing when it is closed.
-    number: Option<f64>,
-    /// No start was seen: an event that was faulted named it, and the next start may replace it.
-    assumed: bool,
-}
-
-impl Slot {
-    const CLOSED: Self = Self { number: None, assumed: false };
-
-    /// Returns whether a start would cross it.
-    fn blocks(self) -> bool {
-        self.number.is_some() && !self.assumed
-    }
-
-    /// Returns whether a value names it: its number, or `null` when it is closed.
-    fn is(self, value: Value<'_>) -> bool {
-        match self.number {
-            Some(number) => script::number(value) == Some(number),
-            None => script::is_null(value),
-        }
-    }
-}
-
-impl fmt::Display for Slot {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&self.number.map_or_else(|| "null".to_owned(), json::display))
-    }
-}
-
 /// The state of turns, steps and calls.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Session {
     last_seq: Option<u64>,
-    turn: Slot,
-    step: Slot,
-    next_turn: f64,
-    next_step: f64,
+    turns: Counter,
+    steps: Counter,
     /// Calls of the open step that have no result.
     pending: KeySet,
 }
 
-impl Default for Session {
-    fn default() -> Self {
-        Self {
-            last_seq: None,
-            turn: Slot::CLOSED,
-            step: Slot::CLOSED,
-            next_turn: 1.0,
-            next_step: 1.0,
-            pending: KeySet::default(),
-        }
-    }
-}
-
 impl Session {
     fn plan_turn_start(&self, event: &Event<'_>) -> Result<(), Violation> {
-        let turn = if self.turn.blocks() {
+        if self.turns.is_open() {
             let turn = shown(field(event, "turn", START_WHILE_OPEN)?);
-            let text = format!("turn/start {turn} while turn {} is still open", self.turn);
+            let text = format!("turn/start {turn} while turn {} is still open", self.turns);
             return Err(Violation::new(START_WHILE_OPEN, text));
-        } else {
-            field(event, "turn", START_NUMBER)?
-        };
-        if script::number(turn) == Some(self.next_turn) {
+        }
+        let turn = field(event, "turn", START_NUMBER)?;
+        if self.turns.expects(turn) {
             return Ok(());
         }
-        let (next, turn) = (json::display(self.next_turn), shown(turn));
+        let (next, turn) = (self.turns.next(), shown(turn));
         let text = format!("turn/start expected turn {next}, got {turn}");
         Err(Violation::new(START_NUMBER, text))
     }
 
     fn plan_turn_end(&self, event: &Event<'_>) -> Result<(), Violation> {
         let turn = field(event, "turn", END_MISMATCH)?;
-        if !self.turn.is(turn) {
+        if !self.turns.is_named_by(turn) {
             let turn = shown(turn);
-            let text = format!("turn/end {turn} does not match open turn {}", self.turn);
+            let text = format!("turn/end {turn} does not match open turn {}", self.turns);
             return Err(Violation::new(END_MISMATCH, text));
         }
-        if self.step.blocks() {
+        if self.steps.is_open() {
             let turn = shown(turn);
-            let text = format!("turn/end {turn} while step {} is still open", self.step);
+            let text = format!("turn/end {turn} while step {} is still open", self.steps);
             return Err(Violation::new(END_STEP_OPEN, text));
         }
         Ok(())
@@ -224,21 +179,21 @@ impl Session {
 
     fn plan_step_start(&self, event: &Event<'_>) -> Result<(), Violation> {
         let turn = field(event, "turn", STEP_TURN)?;
-        if !self.turn.is(turn) {
+        if !self.turns.is_named_by(turn) {
             let turn = shown(turn);
-            let text = format!("step/start in turn {turn} but open turn is {}", self.turn);
+            let text = format!("step/start in turn {turn} but open turn is {}", self.turns);
             return Err(Violation::new(STEP_TURN, text));
         }
         let step = field(event, "step", STEP_NUMBER)?;
-        if self.step.blocks() {
+        if self.steps.is_open() {
             let step = shown(step);
-            let text = format!("step/start {step} while step {} is still open", self.step);
+            let text = format!("step/start {step} while step {} is still open", self.steps);
             return Err(Violation::new(STEP_WHILE_OPEN, text));
         }
-        if script::number(step) == Some(self.next_step) {
+        if self.steps.expects(step) {
             return Ok(());
         }
-        let (next, turn, step) = (json::display(self.next_step), shown(turn), shown(step));
+        let (next, turn, step) = (self.steps.next(), shown(turn), shown(step));
         let text = format!("step/start expected step {next} in turn {turn}, got {step}");
         Err(Violation::new(STEP_NUMBER, text))
     }
@@ -247,7 +202,7 @@ impl Session {
     fn plan_in_step(&self, event: &Event<'_>) -> Result<(), Violation> {
         let turn = field(event, "turn", EVENT_OUTSIDE_STEP)?;
         let step = field(event, "step", EVENT_OUTSIDE_STEP)?;
-        if self.turn.is(turn) && self.step.is(step) {
+        if self.turns.is_named_by(turn) && self.steps.is_named_by(step) {
             return Ok(());
         }
         let text = format!(
@@ -255,15 +210,15 @@ impl Session {
             event.kind,
             shown(turn),
             shown(step),
-            self.turn,
-            self.step
+            self.turns,
+            self.steps
         );
         Err(Violation::new(EVENT_OUTSIDE_STEP, text))
     }
 
     fn plan_result(&self, event: &Event<'_>) -> Result<(), Violation> {
         if !event.is_append() {
-            if self.turn.number.is_none() {
+            if self.turns.is_closed() {
                 let text = "tool/result surface replacement appended outside any open turn";
                 return Err(Violation::new(REPLACE_OUTSIDE, text));
             }
@@ -284,7 +239,7 @@ impl Session {
     }
 
     fn plan_in_turn(&self, event: &Event<'_>) -> Result<(), Violation> {
-        if self.turn.number.is_some() {
+        if !self.turns.is_closed() {
             return Ok(());
         }
         let text = format!(
@@ -297,84 +252,55 @@ impl Session {
     fn apply_turn_start(&mut self, event: &Event<'_>) {
         // A start inside a turn: whoever wrote it knew of no open step. The host leaves a step
         // alone that was opened between turns, and so does a start that crosses nothing.
-        if self.turn.number.is_some() {
+        if !self.turns.is_closed() {
             self.close_step();
         }
-        let number = script::number(event.field("turn")).unwrap_or(self.next_turn);
-        self.turn = Slot { number: Some(number), assumed: false };
-        self.next_turn = number;
-        self.next_step = 1.0;
+        self.turns.start(event.field("turn"));
+        self.steps.count_anew();
     }
 
     fn apply_turn_end(&mut self, event: &Event<'_>) {
-        let turn = event.field("turn");
-        let lawful = self.turn.is(turn) && !self.turn.assumed;
-        self.next_turn = successor(turn, self.next_turn, lawful);
-        self.turn = Slot::CLOSED;
-        if self.step.number.is_some() {
+        self.turns.end(event.field("turn"));
+        if !self.steps.is_closed() {
             self.close_step();
         }
     }
 
     fn apply_step_start(&mut self, event: &Event<'_>) {
-        self.adopt_turn(event.field("turn"));
-        if self.step.number.is_some() {
+        self.turns.adopt(event.field("turn"));
+        if !self.steps.is_closed() {
             self.pending.clear();
         }
-        let number = script::number(event.field("step")).unwrap_or(self.next_step);
-        self.step = Slot { number: Some(number), assumed: false };
-        self.next_step = number;
+        self.steps.start(event.field("step"));
     }
 
     fn apply_step_end(&mut self, event: &Event<'_>) {
-        let step = event.field("step");
-        self.adopt_turn(event.field("turn"));
-        let lawful = self.step.is(step) && !self.step.assumed;
-        self.next_step = successor(step, self.next_step, lawful);
-        self.close_step();
-    }
-
-    /// Closes the step and forgets its calls.
-    fn close_step(&mut self) {
-        self.step = Slot::CLOSED;
+        self.turns.adopt(event.field("turn"));
+        self.steps.end(event.field("step"));
         self.pending.clear();
     }
 
-    /// Takes a turn for open that an event names although it is not, so that the events which
-    /// follow and name it too are not faulted again.
-    fn adopt_turn(&mut self, turn: Value<'_>) {
-        if let Some(number) = script::number(turn)
-            && self.turn.number != Some(number)
-        {
-            self.turn = Slot { number: Some(number), assumed: true };
-            self.next_turn = number + 1.0;
-        }
+    /// Closes the step, wherever it was, and forgets its calls.
+    fn close_step(&mut self) {
+        self.steps.close();
+        self.pending.clear();
     }
 
-    /// Does the same for the step.
+    /// Takes the turn and the step for open that an event names.
     fn adopt(&mut self, event: &Event<'_>) {
-        self.adopt_turn(event.field("turn"));
-        if let Some(number) = script::number(event.field("step"))
-            && self.step.number != Some(number)
-        {
-            self.step = Slot { number: Some(number), assumed: true };
-            self.next_step = number + 1.0;
-        }
+        self.turns.adopt(event.field("turn"));
+        self.steps.adopt(event.field("step"));
     }
 
     fn apply_result(&mut self, event: &Event<'_>) {
         if !event.is_append() {
+            self.turns.adopt_next();
             return;
         }
         self.adopt(event);
         let source = event.field("message").and_then(|message| message.get("source"));
         self.pending.remove(source.and_then(|source| source.get("callId")));
     }
-}
-
-/// Returns the number that follows an end: the counter's where it was lawful, else the claimed one's.
-fn successor(claimed: Value<'_>, next: f64, lawful: bool) -> f64 {
-    if lawful { next + 1.0 } else { script::number(claimed).unwrap_or(next) + 1.0 }
 }
 
 /// Returns whether a failed result says that its call was never started: crash recovery made it.
@@ -424,12 +350,10 @@ impl Companion for Session {
             "turn/end" => self.apply_turn_end(event),
             "step/start" => self.apply_step_start(event),
             "step/end" => self.apply_step_end(event),
+            "todo/write" | "request/header" | "request/context" => self.turns.adopt_next(),
             _ => {}
         }
     }
 
     fn finish(&self, _: &End, _: &mut dyn FnMut(Violation)) {}
 }
-
-#[cfg(test)]
-mod tests;

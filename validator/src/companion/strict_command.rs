@@ -20,31 +20,33 @@ pub(super) const RULES: &[Rule] = &[
     Rule::strict(
         INVALID_ID,
         "a command has an id, a non-empty text",
-        "The run cannot be told apart from others, so its result proves nothing. Something other than \
-         the host wrote the event. Nothing needs to be done for the session itself.",
+        "The run cannot be told apart from others, so its result proves nothing. Something other \
+         than the host wrote the event. Nothing needs to be done for the session itself.",
     ),
     Rule::strict(
         UNKNOWN_SOURCE,
         "a command is given by the user",
-        "The record says that something other than a person gave the command. Look at what wrote it \
-         before you count the command as a person's act.",
+        "The record says that something other than a person gave the command. Look at what wrote \
+         it before you count the command as a person's act.",
     ),
     Rule::strict(
         REPEATED_DONE,
         "a command is done once",
         "The command had its result already, and it cannot be told which of the two is right. Two \
-         processes that wrote the session, or a front end that answered twice, leave such records.",
+         processes that wrote the session, or a front end that answered twice, leave such \
+         records.",
     ),
     Rule::strict(
         UNKNOWN_KIND,
         "a command ends in success or in error",
-        "It cannot be told whether the command worked. Something other than the host wrote the event.",
+        "It cannot be told whether the command worked. Something other than the host wrote the \
+         event.",
     ),
     Rule::strict(
         NEVER_DONE,
         "a command that was run is done before the log ends",
-        "The process died while the command ran, or the command is still running. What it did before \
-         that stands; check its effect, and give it again if you need it.",
+        "The process died while the command ran, or the command is still running. What it did \
+         before that stands; check its effect, and give it again if you need it.",
     ),
 ];
 
@@ -136,7 +138,13 @@ mod tests {
     #[test]
     fn a_command_that_is_run_and_done_is_lawful() {
         assert_eq!(run(&[RUN, DONE]), []);
-        assert_eq!(run(&[r#"command/run {"commandId":"d"}"#, r#"command/done {"commandId":"d","kind":"error"}"#]), []);
+        assert_eq!(
+            run(&[
+                r#"command/run {"commandId":"d"}"#,
+                r#"command/done {"commandId":"d","kind":"error"}"#
+            ]),
+            []
+        );
         assert_eq!(run(&[DONE]), [], "the host's rule speaks of an orphan");
     }
 
@@ -154,6 +162,9 @@ mod tests {
         let agent = r#"command/run {"commandId":"c","source":{"kind":"agent"}}"#;
         assert_eq!(run(&[agent, DONE]), [(UNKNOWN_SOURCE, 0)]);
         let empty = r#"command/run {"commandId":""}"#;
-        assert_eq!(run(&[empty, r#"command/done {"commandId":"","kind":"error"}"#]), [(INVALID_ID, 0)]);
+        assert_eq!(
+            run(&[empty, r#"command/done {"commandId":"","kind":"error"}"#]),
+            [(INVALID_ID, 0)]
+        );
     }
 }

@@ -21,10 +21,10 @@ const TRIPLE_MISMATCH: RuleId = "permission/triple-mismatch";
 pub(super) const RULES: &[Rule] = &[Rule::strict(
     TRIPLE_MISMATCH,
     "a preset that is selected sets the sandbox mode and the approval policy that it stands for",
-    "The session shows one preset and runs under other settings: what counts are the sandbox mode and \
-     the approval policy, not the preset's name. A plugin that failed half-way, or that writes presets by \
-     itself, leaves such records. Select the preset again, and check what is in force. If your \
-     installation gives a shipped name another meaning, ignore this.",
+    "The session shows one preset and runs under other settings: what counts are the sandbox mode \
+     and the approval policy, not the preset's name. A plugin that failed half-way, or that \
+     writes presets by itself, leaves such records. Select the preset again, and check what is in \
+     force. If your installation gives a shipped name another meaning, ignore this.",
 )];
 
 /// The value of a knob, as far as it matters here.
@@ -39,16 +39,35 @@ enum Knob {
     Other,
 }
 
+impl Knob {
+    /// Returns whether a preset that stands for a value has it recorded.
+    fn due(self, wanted: &str) -> Due {
+        match self {
+            Self::Known(value) if value == wanted => Due::No,
+            Self::Default => Due::Perhaps,
+            Self::Known(_) | Self::Other => Due::Surely,
+        }
+    }
+}
+
 /// A preset that was selected and has not been seen to take effect.
 #[derive(Clone, Copy, Debug)]
 struct Selection {
     preset: Preset,
     seq: u64,
-    sandbox_due: bool,
-    approval_due: bool,
-    /// The value was another one when the preset was selected: it must be recorded.
-    sandbox_must: bool,
-    approval_must: bool,
+    sandbox: Due,
+    approval: Due,
+}
+
+/// Whether the value of a knob is yet to be recorded after a preset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    /// It was in force already, or it has been recorded since.
+    No,
+    /// The default was in force, which may be the same.
+    Perhaps,
+    /// Another one was in force.
+    Surely,
 }
 
 /// The knobs, and the selection that is to take effect.
@@ -64,9 +83,9 @@ impl StrictPermission {
     fn late(&self) -> Option<Violation> {
         let selected = self.selected?;
         let name = selected.preset.name;
-        let wanted = if selected.sandbox_due && selected.sandbox_must {
+        let wanted = if selected.sandbox == Due::Surely {
             format!("sandbox mode \"{}\"", selected.preset.sandbox)
-        } else if selected.approval_due && selected.approval_must {
+        } else if selected.approval == Due::Surely {
             format!("approval policy \"{}\"", selected.preset.approval)
         } else {
             return None;
@@ -75,7 +94,12 @@ impl StrictPermission {
         Some(Violation::at(TRIPLE_MISMATCH, text, selected.seq))
     }
 
-    fn plan_knob(&self, what: &str, value: Value<'_>, wanted: Option<&str>) -> Result<(), Violation> {
+    fn plan_knob(
+        &self,
+        what: &str,
+        value: Value<'_>,
+        wanted: Option<&str>,
+    ) -> Result<(), Violation> {
         let (Some(wanted), Some(selected)) = (wanted, self.selected) else { return Ok(()) };
         if value.is_some_and(|value| value.is_str(wanted)) {
             return Ok(());
@@ -91,12 +115,12 @@ impl StrictPermission {
 
     /// Returns the sandbox mode that the selection waits for.
     fn sandbox_due(&self) -> Option<&'static str> {
-        self.selected.filter(|it| it.sandbox_due).map(|it| it.preset.sandbox)
+        self.selected.filter(|it| it.sandbox != Due::No).map(|it| it.preset.sandbox)
     }
 
     /// Returns the approval policy that the selection waits for.
     fn approval_due(&self) -> Option<&'static str> {
-        self.selected.filter(|it| it.approval_due).map(|it| it.preset.approval)
+        self.selected.filter(|it| it.approval != Due::No).map(|it| it.preset.approval)
     }
 
     /// Takes a preset whose triple is known for selected.
@@ -106,10 +130,8 @@ impl StrictPermission {
         self.selected = preset.map(|preset| Selection {
             preset: *preset,
             seq: event.seq,
-            sandbox_due: self.sandbox != Knob::Known(preset.sandbox),
-            approval_due: self.approval != Knob::Known(preset.approval),
-            sandbox_must: self.sandbox != Knob::Default,
-            approval_must: self.approval != Knob::Default,
+            sandbox: self.sandbox.due(preset.sandbox),
+            approval: self.approval.due(preset.approval),
         });
     }
 }
@@ -159,13 +181,13 @@ impl Companion for StrictPermission {
             "sandbox/mode" => {
                 self.sandbox = knob(event.field("mode"), |preset| preset.sandbox);
                 if let Some(selected) = &mut self.selected {
-                    selected.sandbox_due = false;
+                    selected.sandbox = Due::No;
                 }
             }
             "approval/policy" => {
                 self.approval = knob(event.field("policy"), |preset| preset.approval);
                 if let Some(selected) = &mut self.selected {
-                    selected.approval_due = false;
+                    selected.approval = Due::No;
                 }
             }
             _ => self.selected = None,
@@ -217,7 +239,10 @@ mod tests {
         let half = [WRITE, WRITE_MODE, ASK, DANGER, TURN];
         assert_eq!(run(&half), [(TRIPLE_MISMATCH, 3)]);
         assert_eq!(run(&half[..4]), [(TRIPLE_MISMATCH, 3)], "at the end of the log too");
-        assert_eq!(run(&[WRITE, WRITE_MODE, ASK, DANGER, DANGER_MODE, TURN]), [(TRIPLE_MISMATCH, 3)]);
+        assert_eq!(
+            run(&[WRITE, WRITE_MODE, ASK, DANGER, DANGER_MODE, TURN]),
+            [(TRIPLE_MISMATCH, 3)]
+        );
         assert_eq!(run(&[WRITE, WRITE_MODE, ASK, DANGER, WRITE, TURN]), [(TRIPLE_MISMATCH, 3)]);
     }
 

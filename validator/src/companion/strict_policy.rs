@@ -19,17 +19,17 @@ pub(super) const RULES: &[Rule] = &[
         host: None,
         strict: Severity::Note,
         summary: "no approval is asked for while the policy is never",
-        help: "While the policy is never, the host records the question and rejects it by itself; nobody \
-               should have been asked. If people were asked all the same, the policy was not restored \
-               when the session was resumed: set it again. If nobody was, widen the sandbox or tell the \
-               agent not to ask.",
+        help: "While the policy is never, the host records the question and rejects it by itself; \
+               nobody should have been asked. If people were asked all the same, the policy was \
+               not restored when the session was resumed: set it again. If nobody was, widen the \
+               sandbox or tell the agent not to ask.",
     },
     Rule::strict(
         ALLOWED_UNDER_NEVER,
         "no approval is given while the policy is never",
-        "The policy in force said that nobody is asked, and still somebody allowed the action. The policy \
-         was not restored when the session was resumed, or something went round it. Set the policy \
-         again, and look at what the call did.",
+        "The policy in force said that nobody is asked, and still somebody allowed the action. \
+         The policy was not restored when the session was resumed, or something went round it. \
+         Set the policy again, and look at what the call did.",
     ),
 ];
 
@@ -56,7 +56,8 @@ impl Companion for StrictPolicy {
         if event.kind == "approval/asked"
             && let Some(seq) = self.never_seq
         {
-            let text = format!("approval {} is asked for under policy never of seq {seq}", quoted(id));
+            let text =
+                format!("approval {} is asked for under policy never of seq {seq}", quoted(id));
             return Err(Violation::new(ASKED_UNDER_NEVER, text));
         }
         if event.kind == "approval/decided"
@@ -64,8 +65,8 @@ impl Companion for StrictPolicy {
             && let Some((asked, policy)) = self.asked.get(id)
         {
             let text = format!(
-                "approval {} of seq {asked} is allowed although it was asked for under policy never \
-                 of seq {policy}",
+                "approval {} of seq {asked} is allowed although it was asked for under policy \
+                 never of seq {policy}",
                 quoted(id)
             );
             return Err(Violation::new(ALLOWED_UNDER_NEVER, text));
@@ -109,7 +110,11 @@ mod tests {
     fn questions_under_ask_are_lawful() {
         assert_eq!(run(&[ASKED, ALLOWED]), [], "the default is not known");
         assert_eq!(run(&[NEVER, ASK, ASKED, ALLOWED]), []);
-        assert_eq!(run(&[ASKED, NEVER, ALLOWED]), [], "the policy counts that was in force when asked");
+        assert_eq!(
+            run(&[ASKED, NEVER, ALLOWED]),
+            [],
+            "the policy counts that was in force when asked"
+        );
     }
 
     #[test]

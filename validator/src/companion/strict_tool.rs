@@ -15,21 +15,22 @@ pub(super) const RULES: &[Rule] = &[
     Rule::strict(
         EMPTY_CALL_ID,
         "a tool call has an id",
-        "The session opens, and the next request fails with HTTP 400, because providers refuse a call \
-         without an id. No right id can be made up afterwards: fork the session from before this event.",
+        "The session opens, and the next request fails with HTTP 400, because providers refuse a \
+         call without an id. No right id can be made up afterwards: fork the session from before \
+         this event.",
     ),
     Rule::strict(
         DUPLICATE_CALL_ID,
         "an id is called once in a step",
-        "Two calls of one step share an id, so their results cannot be told apart, and providers may \
-         refuse the next request. If it fails, fork the session from before this event.",
+        "Two calls of one step share an id, so their results cannot be told apart, and providers \
+         may refuse the next request. If it fails, fork the session from before this event.",
     ),
     Rule::strict(
         REPEATED_RESULT,
         "a tool call has one result",
-        "The call had its result already. Providers refuse a second one; and if the call needed an \
-         approval, it was allowed once, not twice. Two processes that ran the same turn leave such \
-         records. If the next request fails, fork the session from before this event.",
+        "The call had its result already. Providers refuse a second one; and if the call needed \
+         an approval, it was allowed once, not twice. Two processes that ran the same turn leave \
+         such records. If the next request fails, fork the session from before this event.",
     ),
 ];
 
@@ -71,7 +72,8 @@ fn plan_message(event: &Event<'_>) -> Result<(), Violation> {
     for (index, block) in blocks.enumerate() {
         if is_str(block.get("type"), "tool-call") && !is_nonempty_string(block.get("id")) {
             let id = quoted(block.get("id"));
-            let text = format!("assistant/message asks in block {index} for a call with the id {id}");
+            let text =
+                format!("assistant/message asks in block {index} for a call with the id {id}");
             return Err(Violation::new(EMPTY_CALL_ID, text));
         }
     }
@@ -119,10 +121,8 @@ impl Companion for StrictTool {
     fn apply(&mut self, event: &Event<'_>) {
         match event.kind {
             "tool/call" => self.pending.insert(event.field("callId")),
-            "tool/result" if event.is_append() => {
-                if self.pending.remove(call_id(event)) {
-                    self.answered.insert(call_id(event));
-                }
+            "tool/result" if event.is_append() && self.pending.remove(call_id(event)) => {
+                self.answered.insert(call_id(event));
             }
             "step/end" | "turn/start" | "turn/end" => {
                 self.pending.clear();
@@ -151,7 +151,8 @@ mod tests {
     fn a_call_and_its_result_are_lawful_in_every_step() {
         let rewrite = r#"tool/result~ {"message":{"source":{"callId":"c"}}}"#;
         assert_eq!(run(&[CALL, RESULT, rewrite, "step/end {}", CALL, RESULT]), []);
-        let message = r#"assistant/message+ {"message":{"content":[{"type":"text"},{"type":"tool-call","id":"c"}]}}"#;
+        let blocks = r#"[{"type":"text"},{"type":"tool-call","id":"c"}]"#;
+        let message = &format!(r#"assistant/message+ {{"message":{{"content":{blocks}}}}}"#);
         assert_eq!(run(&[message]), []);
         assert_eq!(run(&["assistant/message+ null", "tool/result+ null"]), []);
     }
@@ -160,7 +161,8 @@ mod tests {
     fn a_call_without_an_id_is_found_where_it_is_asked_for_and_made() {
         assert_eq!(run(&[r#"tool/call {"callId":""}"#]), [(EMPTY_CALL_ID, 0)]);
         assert_eq!(run(&["tool/call null"]), [(EMPTY_CALL_ID, 0)]);
-        let message = r#"assistant/message+ {"message":{"content":[{"type":"tool-call","id":""}]}}"#;
+        let message =
+            r#"assistant/message+ {"message":{"content":[{"type":"tool-call","id":""}]}}"#;
         assert_eq!(run(&[message]), [(EMPTY_CALL_ID, 0)]);
     }
 

@@ -11,9 +11,8 @@ const POLICY_SOURCE: RuleId = "policy/unknown-source";
 const MODE_SOURCE: RuleId = "sandbox/unknown-source";
 
 /// Why a turn can end, in all formats; `disposed` is read from old logs.
-const END_REASONS: [&str; 8] = [
-    "completed", "blocked", "max-tokens", "interrupted", "aborted", "error", "forked", "disposed",
-];
+const END_REASONS: [&str; 8] =
+    ["completed", "blocked", "max-tokens", "interrupted", "aborted", "error", "forked", "disposed"];
 
 /// Why a request header can be recorded, in all formats.
 const HEADER_REASONS: [&str; 4] = ["initial", "resume", "change", "series"];
@@ -23,25 +22,26 @@ pub(super) const RULES: &[Rule] = &[
     Rule::strict(
         END_REASON,
         "a turn ends for a reason that the host has",
-        "The host reads the log and takes the turn for ended. A viewer or a meter may not know the word. \
-         Something other than the host wrote the event, or a newer host did.",
+        "The host reads the log and takes the turn for ended. A viewer or a meter may not know \
+         the word. Something other than the host wrote the event, or a newer host did.",
     ),
     Rule::strict(
         HEADER_REASON,
         "a request header is recorded for a reason that the host has",
-        "The header itself counts. Something other than the host wrote the event, or a newer host did.",
+        "The header itself counts. Something other than the host wrote the event, or a newer host \
+         did.",
     ),
     Rule::strict(
         POLICY_SOURCE,
         "an approval policy is set by the user or by delegation",
-        "The policy itself counts, but it cannot be told who set it. Look at what wrote the event before \
-         you trust it as a person's choice.",
+        "The policy itself counts, but it cannot be told who set it. Look at what wrote the event \
+         before you trust it as a person's choice.",
     ),
     Rule::strict(
         MODE_SOURCE,
         "a sandbox mode is set by the user or by delegation",
-        "The mode itself counts, but it cannot be told who set it. Look at what wrote the event before \
-         you trust it as a person's choice.",
+        "The mode itself counts, but it cannot be told who set it. Look at what wrote the event \
+         before you trust it as a person's choice.",
     ),
 ];
 

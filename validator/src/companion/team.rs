@@ -47,67 +47,67 @@ macro_rules! live_help {
 pub(super) const RULES: &[Rule] = &[
     Rule::warning(
         INVALID_PAYLOAD,
-        "A team record has exactly its members, all of them sound.",
+        "a team record has exactly its members, all of them sound",
         live_help!("What happened in the team here cannot be told."),
     ),
     Rule::warning(
         UNSUPPORTED_VERSION,
-        "A record of this team is of version 1.",
+        "a record of this team is of version 1",
         live_help!("A newer program wrote the record."),
     ),
     Rule::warning(
         REUSED_NAME,
-        "No two members of a team share a name.",
+        "no two members of a team share a name",
         live_help!("Messages to that name may reach the wrong member."),
     ),
     Rule::warning(
         NOT_PROVISIONED,
-        "A member begins in the phase `provisioning`.",
+        "a member begins in the phase `provisioning`",
         live_help!("The record that began the member is missing."),
     ),
     Rule::warning(
         CHANGED_IDENTITY,
-        "A member keeps its name, provider and context.",
+        "a member keeps its name, provider and context",
         live_help!("Two members may share an id."),
     ),
     Rule::warning(
         INVALID_TRANSITION,
-        "A member goes from `provisioning` to `active` or `failed`, once.",
+        "a member goes from `provisioning` to `active` or `failed`, once",
         live_help!("A record was written twice, or came late."),
     ),
     Rule::warning(
         REVISION_NOT_NEXT,
-        "The revisions of a task count from 1 without a gap.",
+        "the revisions of a task count from 1 without a gap",
         live_help!("A record of the task is missing, or was written twice."),
     ),
     Rule::warning(
         INVALID_GRAPH,
-        "Tasks wait for other tasks that are there, each named once, and never in a circle.",
+        "tasks wait for other tasks that are there, each named once, and never in a circle",
         live_help!("The tasks involved may wait for ever."),
     ),
     Rule::warning(
         QUEUED_TWICE,
-        "A message is queued once.",
+        "a message is queued once",
         live_help!("The record was written twice."),
     ),
     Rule::warning(
         DELIVERED_UNQUEUED,
-        "A message that is delivered was queued.",
+        "a message that is delivered was queued",
         live_help!("The record that queued the message is missing, and its text with it."),
     ),
     Rule::warning(
         CHANGED_TARGET,
-        "A message is delivered to the member for which it was queued.",
+        "a message is delivered to the member for which it was queued",
         live_help!("The message reached another member, or a record was changed."),
     ),
     Rule::warning(
         DELIVERED_TWICE,
-        "A message is delivered once.",
+        "a message is delivered once",
         live_help!("The member may have read the message twice."),
     ),
     Rule::note(
         GRAPH_NOT_CHECKED,
-        "The task graph of a team is small enough to be checked.",
+        "the task graph of a team is small enough to be checked",
         "The log has so many tasks that their graph was not checked to the end; nothing is known \
          to be wrong with it.",
     ),

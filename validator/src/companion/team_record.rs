@@ -19,7 +19,7 @@ const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"]
 /// Returns version and team of a payload, or nothing where it does not say them.
 pub(super) fn selector(data: Json<'_>) -> Option<(f64, Json<'_>)> {
     let version = not_negative(data.get("version"))?;
-    let team = data.get("teamId").filter(|team| team.is_nonempty_string())?;
+    let team = data.get("teamId").filter(Json::is_nonempty_string)?;
     Some((version, team))
 }
 
@@ -49,8 +49,7 @@ fn is_member(member: Json<'_>) -> bool {
 }
 
 fn is_task(task: Json<'_>) -> bool {
-    let keys =
-        ["id", "revision", "subject", "description", "status", "blockedBy", "writeScopes"];
+    let keys = ["id", "revision", "subject", "description", "status", "blockedBy", "writeScopes"];
     let statuses = ["pending", "in_progress", "completed", "deleted"];
     task.has_exactly(&keys, &["ownerId"])
         && is_task_id(task.get("id"))
@@ -73,13 +72,13 @@ fn is_message(message: Json<'_>) -> bool {
 
 /// Returns whether a value is the id of a task; the number in `task-<digits>` is a safe one.
 fn is_task_id(value: Value<'_>) -> bool {
-    let Some(id) = value.filter(|id| id.is_nonempty_string()).and_then(|id| id.as_text()) else {
+    let Some(id) = value.filter(Json::is_nonempty_string).and_then(|id| id.as_text()) else {
         return false;
     };
     let id = id.to_wtf8();
-    let digits = id.strip_prefix(b"task-").filter(|digits| {
-        !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
-    });
+    let digits = id
+        .strip_prefix(b"task-")
+        .filter(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit));
     digits.is_none_or(|digits| {
         let number = str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
         number.is_some_and(gatelog_engine::json::is_safe_integer)
@@ -100,7 +99,7 @@ fn is_content(value: Json<'_>) -> bool {
 
 /// Judges a block; the list that it holds is put on the stack.
 fn is_block<'a>(block: Json<'a>, lists: &mut Vec<Json<'a>>) -> bool {
-    let Some(block_type) = block.get("type").filter(|own| own.is_nonempty_string()) else {
+    let Some(block_type) = block.get("type").filter(Json::is_nonempty_string) else {
         return false;
     };
     let is = |name| block_type.is_str(name);
@@ -158,7 +157,8 @@ mod tests {
         };
         let image = |extra: &str| {
             format!(
-                r#"[{{"type":"image","attachment":{{"attachmentId":"a","mediaType":"image/png","bytes":0,"width":1,"height":1{extra}}}}}]"#
+                r#"[{{"type":"image","attachment":{{"attachmentId":"a","mediaType":"image/png",
+                    "bytes":0,"width":1,"height":1{extra}}}}}]"#
             )
         };
         let cases = [

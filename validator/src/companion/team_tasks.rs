@@ -13,7 +13,7 @@ use super::shape::positive;
 ///
 /// The host looks at the whole graph for each task event. A team has a few dozen tasks; a log that
 /// was made to be slow stops being checked here, and the family says so.
-const LOOKS_MAX: usize = 20_000_000;
+const LOOKS_MAX: usize = 4_000_000;
 
 type Id = Box<[u8]>;
 
@@ -29,7 +29,7 @@ pub(super) enum Fault {
 /// The tasks of one team, in the order in which they were made.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
-    tasks: Vec<Task>,
+    in_order: Vec<Task>,
     places: HashMap<Id, usize>,
     looks: usize,
 }
@@ -50,7 +50,8 @@ impl Task {
         let revision = positive(task.get("revision"))?;
         let deleted = task.get("status")?.is_str("deleted");
         let blockers = task.get("blockedBy")?.elements();
-        let blocked_by = blockers.filter_map(|id| id.as_text()).map(|id: Text<'_>| id.to_wtf8().into());
+        let blocked_by =
+            blockers.filter_map(|id| id.as_text()).map(|id: Text<'_>| id.to_wtf8().into());
         Some(Self { id, revision, deleted, blocked_by: blocked_by.collect() })
     }
 }
@@ -63,14 +64,14 @@ impl Tasks {
 
     /// Judges a task against the others.
     pub(super) fn judge(&self, task: &Task) -> Result<(), Fault> {
-        let id = shown(&task.id);
-        match self.places.get(&task.id).map(|place| &self.tasks[*place]) {
+        let id = || shown(&task.id);
+        match self.places.get(&task.id).map(|place| &self.in_order[*place]) {
             None if task.revision != 1.0 => {
-                let text = format!("team task \"{id}\" must begin at revision 1");
+                let text = format!("team task \"{}\" must begin at revision 1", id());
                 return Err(Fault::Revision(text));
             }
             Some(prior) if task.revision != prior.revision + 1.0 => {
-                let text = format!("team task \"{id}\" revision is not contiguous");
+                let text = format!("team task \"{}\" revision is not contiguous", id());
                 return Err(Fault::Revision(text));
             }
             _ => {}
@@ -85,23 +86,19 @@ impl Tasks {
     /// out, so that later tasks are not held to it.
     pub(super) fn apply(&mut self, task: Task) {
         let is_sound = !self.is_checked() || self.judge_graph(&task).is_ok();
-        self.looks += self.tasks.iter().map(|task| 1 + task.blocked_by.len()).sum::<usize>();
-        let place = match self.places.get(&task.id) {
-            Some(place) => *place,
-            None => {
-                self.places.insert(task.id.clone(), self.tasks.len());
-                self.tasks.push(task.clone());
-                self.tasks.len() - 1
-            }
-        };
-        self.tasks[place] = task;
+        self.looks += self.in_order.iter().map(|task| 1 + task.blocked_by.len()).sum::<usize>();
+        let place = *self.places.entry(task.id.clone()).or_insert(self.in_order.len());
+        if place == self.in_order.len() {
+            self.in_order.push(task.clone());
+        }
+        self.in_order[place] = task;
         if is_sound {
             return;
         }
-        self.tasks[place].blocked_by.clear();
+        self.in_order[place].blocked_by.clear();
         let gone: HashSet<Id> =
-            self.tasks.iter().filter(|task| task.deleted).map(|task| task.id.clone()).collect();
-        for task in &mut self.tasks {
+            self.in_order.iter().filter(|task| task.deleted).map(|task| task.id.clone()).collect();
+        for task in &mut self.in_order {
             task.blocked_by.retain(|blocker| !gone.contains(blocker));
         }
     }
@@ -125,7 +122,7 @@ struct Graph<'a> {
 impl<'a> Graph<'a> {
     fn in_order(&self) -> impl Iterator<Item = &'a Task> {
         let candidate = self.candidate;
-        let known = self.tasks.tasks.iter();
+        let known = self.tasks.in_order.iter();
         let known = known.map(move |task| if task.id == candidate.id { candidate } else { task });
         let is_new = !self.tasks.places.contains_key(&candidate.id);
         known.chain(is_new.then_some(candidate))
@@ -135,21 +132,21 @@ impl<'a> Graph<'a> {
         if *id == self.candidate.id {
             return Some(self.candidate);
         }
-        self.tasks.places.get(id).map(|place| &self.tasks.tasks[*place])
+        self.tasks.places.get(id).map(|place| &self.tasks.in_order[*place])
     }
 
     fn judge_blockers(&self, task: &Task) -> Result<(), String> {
-        let id = shown(&task.id);
         let mut seen = HashSet::new();
         for blocker in &task.blocked_by {
-            let name = shown(blocker);
+            let (id, name) = (|| shown(&task.id), || shown(blocker));
             if *blocker == task.id {
-                return Err(format!("team task \"{id}\" cannot block itself"));
+                return Err(format!("team task \"{}\" cannot block itself", id()));
             }
             if !seen.insert(blocker) {
-                return Err(format!("team task \"{id}\" repeats blocker \"{name}\""));
+                return Err(format!("team task \"{}\" repeats blocker \"{}\"", id(), name()));
             }
             if self.get(blocker).is_none_or(|blocker| blocker.deleted) {
+                let (id, name) = (id(), name());
                 return Err(format!("blocker task \"{name}\" for \"{id}\" is missing or deleted"));
             }
         }

@@ -1,8 +1,8 @@
 //! Folds short logs through one companion and tells which rules they break, for tests.
 //!
-//! A line is a whole JSON record (`{"type":…}`), or in short `KIND DATA`: `turn/start {"turn":1}`.
-//! `KIND+ DATA` appends to the surface and `KIND~ DATA` replaces on it. A line without `seq` is at
-//! the place that follows the one before.
+//! A line is a whole JSON record (`{"type":…}`), or in short `KIND DATA`, as in
+//! `turn/start {"turn":1}`. `KIND+ DATA` appends to the surface and `KIND~ DATA` replaces on it. A
+//! line without `seq` is at the place that follows the one before.
 
 use gatelog_engine::companion::{Companion, End, Listens, RuleId, Violation};
 use gatelog_engine::event::{Event, Place};

@@ -17,7 +17,7 @@ use gatelog_engine::json::{Json, is_safe_integer};
 use super::instant;
 use super::reading::Reading;
 use super::script::{self, Held, Value};
-use super::shape::{bytes};
+use super::shape::bytes;
 use crate::rule::Rule;
 
 const NOT_ONE_TEXT: RuleId = "time/not-one-text";
@@ -36,46 +36,46 @@ const PLUGIN: &str = "time-context";
 pub(super) const RULES: &[Rule] = &[
     Rule::error(
         NOT_ONE_TEXT,
-        "A clock reading is one text block and nothing else.",
+        "a clock reading is one text block and nothing else",
         optional!("The message was changed after the host wrote it."),
     ),
     Rule::error(
         INVALID_READING,
-        "A clock reading has the form that the host writes, with a turn and a step from 1.",
+        "a clock reading has the form that the host writes, with a turn and a step from 1",
         optional!("Another release of the host wrote the message, or it was changed."),
     ),
     Rule::error(
         WRONG_PLACE,
-        "A clock reading lies in the turn and step that it names, before the request header.",
-        optional!(
-            "Records are missing around the reading, or two programs wrote to one session."
-        ),
+        "a clock reading lies in the turn and step that it names, before the request header",
+        optional!("Records are missing around the reading, or two programs wrote to one session."),
     ),
     Rule::error(
         INVALID_SOURCE,
-        "The source of a clock reading carries exactly the snapshot of its text.",
+        "the source of a clock reading carries exactly the snapshot of its text",
         optional!("The message claims more than a clock reading may; it was changed."),
     ),
     Rule::error(
         INVALID_ZONE,
-        "The browser zones of a turn's messages are UTC or of the form Area/Location.",
+        "the browser zones of a turn's messages are UTC or of the form Area/Location",
         optional!("A client sent a time zone that is none."),
     ),
     Rule::error(
         ZONE_DIFFERS,
-        "A clock reading names the browser zones of the turn's messages.",
+        "a clock reading names the browser zones of the turn's messages",
         optional!("A user message of the turn is missing, or the reading was changed."),
     ),
     Rule::error(
         WRONG_BASELINE,
-        "The reading of step 1 counts from a model-visible message, any other from a step context.",
+        "the reading of step 1 counts from a model-visible message, any other from a step context",
         optional!("Another release of the host wrote the message, or it was changed."),
     ),
     Rule::error(
         LATE_READING,
-        "A clock reading is a real time that is not later than its event.",
-        optional!("A clock was set back between the reading and the record, or one of them \
-            was changed."),
+        "a clock reading is a real time that is not later than its event",
+        optional!(
+            "A clock was set back between the reading and the record, or one of them \
+            was changed."
+        ),
     ),
 ];
 
@@ -119,14 +119,13 @@ impl TimeContext {
         }
         self.judge_place(&reading)?;
         if !is_snapshot(source, event.field("content")) {
-            let text =
-                "time-context source must carry only the exact snapshot text, not request authority";
+            let text = "time-context source must carry only the exact snapshot text, \
+                        not request authority";
             return refuse(INVALID_SOURCE, text);
         }
         if let Some(zone) = &self.bad_zone {
-            let text = format!(
-                "browser time zone must be canonical UTC or IANA Area/Location: {zone}"
-            );
+            let text =
+                format!("browser time zone must be canonical UTC or IANA Area/Location: {zone}");
             return refuse(INVALID_ZONE, text);
         }
         if reading.browser_line != self.browser_line().as_bytes() {
@@ -283,7 +282,7 @@ fn only_text(content: Value<'_>) -> Result<Box<[u8]>, Violation> {
 /// Returns whether a source is the snapshot of a content and nothing more.
 fn is_snapshot(source: Json<'_>, content: Value<'_>) -> bool {
     let text = content.and_then(|content| content.at(0)).and_then(|block| block.get("text"));
-    let section = source.get("sections").filter(|sections| sections.is_array());
+    let section = source.get("sections").filter(Json::is_array);
     let section = section.filter(|sections| sections.len() == 1).and_then(|all| all.at(0));
     source.has_exactly(&["kind", "plugin", "form", "sections"], &[])
         && script::is_str(source.get("form"), "snapshot")
@@ -299,9 +298,8 @@ fn is_zone(text: &[u8]) -> bool {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_+.-".contains(byte);
     let parts = text.split(|byte| *byte == b'/');
     text == b"UTC"
-        || (text.contains(&b'/')
-            && text.first().is_some_and(u8::is_ascii_alphabetic)
-            && { parts }.all(|part| !part.is_empty() && part.iter().all(is_name)))
+        || (text.contains(&b'/') && text.first().is_some_and(u8::is_ascii_alphabetic) && { parts }
+            .all(|part| !part.is_empty() && part.iter().all(is_name)))
 }
 
 fn refuse<T>(rule: RuleId, message: impl Into<String>) -> Result<T, Violation> {

@@ -15,10 +15,10 @@ const MESSAGE_SEQS: RuleId = "title/message-seqs";
 pub(super) const RULES: &[Rule] = &[Rule::warning(
     MESSAGE_SEQS,
     "a title cites messages if and only if it was not given by the user",
-    "It cannot be told what the title was made from. Nothing depends on it but a list that wants to \
-     know whether a title is stale; rename the session if the title is wrong. The host checks this \
-     only while it writes, and only where its companion plugins are installed: it opens the session \
-     all the same.",
+    "It cannot be told what the title was made from. Nothing depends on it but a list that wants \
+     to know whether a title is stale; rename the session if the title is wrong. The host checks \
+     this only while it writes, and only where its companion plugins are installed: it opens the \
+     session all the same.",
 )];
 
 /// The relation inside `session/title`; it has no state.
@@ -73,10 +73,16 @@ mod tests {
             r#"session/title {"title":"t","messageSeqs":[3],"source":{"kind":"user"}}"#,
             r#"session/title {"title":"t","messageSeqs":[],"source":{"kind":"provider"}}"#,
         ];
-        assert_eq!(messages(&mut Title, &bad), [
-            r#"session/title event 0 with source "user" must cite no message seqs; got 1"#,
-            r#"session/title event 1 with source "provider" must cite at least one message seq; got 0"#,
-        ]);
+        assert_eq!(
+            messages(&mut Title, &bad),
+            [
+                r#"session/title event 0 with source "user" must cite no message seqs; got 1"#,
+                concat!(
+                    r#"session/title event 1 with source "provider" "#,
+                    "must cite at least one message seq; got 0"
+                ),
+            ]
+        );
     }
 
     #[test]

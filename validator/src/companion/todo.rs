@@ -130,9 +130,11 @@ mod tests {
     #[test]
     fn a_list_of_distinct_entries_is_lawful() {
         assert_eq!(run("[]"), []);
-        let two = r#"[{"content":"a b","status":"pending"},{"content":"b","status":"in_progress"}]"#;
+        let two =
+            r#"[{"content":"a b","status":"pending"},{"content":"b","status":"in_progress"}]"#;
         assert_eq!(run(two), []);
-        let both = r#"[{"content":"a","status":"in_progress"},{"content":"A","status":"in_progress"}]"#;
+        let both =
+            r#"[{"content":"a","status":"in_progress"},{"content":"A","status":"in_progress"}]"#;
         assert_eq!(run(both), [], "any number may be in progress");
     }
 

@@ -30,7 +30,7 @@ const PREFIX: &str = "tool-workflow/";
 pub(super) const RULES: &[Rule] = &[
     Rule::error(
         INVALID_PAYLOAD,
-        "A workflow record names its run, and its members are sound.",
+        "a workflow record names its run, and its members are sound",
         optional!(
             "What happened in the run here cannot be told. See whether another program or an edit \
              wrote the line."
@@ -38,37 +38,37 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         REPEATED_RUN,
-        "A run id is used once in a session.",
+        "a run id is used once in a session",
         optional!("Two runs share an id, or a record was written twice."),
     ),
     Rule::error(
         UNKNOWN_RUN,
-        "A record belongs to a run that was started.",
+        "a record belongs to a run that was started",
         optional!("The record that started the run is missing."),
     ),
     Rule::error(
         ENDED_RUN,
-        "Nothing of a run follows its end.",
+        "nothing of a run follows its end",
         optional!("A record came late or was written twice; the run itself is complete."),
     ),
     Rule::error(
         REPEATED_MEMBER,
-        "A member of a run starts once.",
+        "a member of a run starts once",
         optional!("Two members share a number, or a record was written twice."),
     ),
     Rule::error(
         UNKNOWN_MEMBER,
-        "A member that ends was started.",
+        "a member that ends was started",
         optional!("The record that started the member is missing."),
     ),
     Rule::error(
         ENDED_MEMBER,
-        "A member of a run ends once.",
+        "a member of a run ends once",
         optional!("The record was written twice."),
     ),
     Rule::error(
         OPEN_MEMBERS,
-        "All members of a run have ended when it ends.",
+        "all members of a run have ended when it ends",
         optional!(
             "How some members ended is not recorded: records are missing, or the host stopped in \
              the middle of the run."
@@ -76,7 +76,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         UNKNOWN_TYPE,
-        "A record whose type starts with `tool-workflow/` is of a known type.",
+        "a record whose type starts with `tool-workflow/` is of a known type",
         optional!("A newer program wrote the record."),
     ),
 ];
@@ -139,9 +139,8 @@ impl Workflow {
             "tool-workflow/agent-start childId must be a non-empty string"
         } else if run.members.contains_key(&member) {
             let run_id = run_id.to_lossy();
-            let text = format!(
-                "tool-workflow/agent-start repeats member seq {member} in run {run_id}"
-            );
+            let text =
+                format!("tool-workflow/agent-start repeats member seq {member} in run {run_id}");
             return refuse(REPEATED_MEMBER, text);
         } else {
             return Ok(());
@@ -242,19 +241,17 @@ impl Companion for Workflow {
     fn finish(&self, _end: &End, _report: &mut dyn FnMut(Violation)) {}
 }
 
-fn run_id<'a>(data: Json<'a>) -> Option<Text<'a>> {
+fn run_id(data: Json<'_>) -> Option<Text<'_>> {
     data.get("runId")?.as_text().filter(|run_id| !run_id.is_empty())
 }
 
 /// Returns the number of the member that a record is about.
 fn member(data: Json<'_>) -> Result<u64, Violation> {
-    match positive(data.get("seq")) {
-        Some(number) => Ok(number as u64),
-        None => {
-            let text = "tool-workflow member seq must be a positive safe integer";
-            refuse(INVALID_PAYLOAD, text)
-        }
-    }
+    let number = positive(data.get("seq")).map(|number| number as u64);
+    number.ok_or_else(|| {
+        let text = "tool-workflow member seq must be a positive safe integer";
+        Violation::new(INVALID_PAYLOAD, text)
+    })
 }
 
 fn refuse<T>(rule: RuleId, message: impl Into<String>) -> Result<T, Violation> {

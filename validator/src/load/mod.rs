@@ -27,7 +27,7 @@ use gatelog_engine::dsh::closer::Closers;
 use gatelog_engine::dsh::fault::FaultKind;
 use gatelog_engine::dsh::header::Header;
 use gatelog_engine::dsh::legacy::{self, Earlier, Shape};
-use gatelog_engine::dsh::scan::{Record, is_supported};
+use gatelog_engine::dsh::scan::Record;
 use gatelog_engine::event::{Event, Place};
 
 /// The stages of the host's loader, in the order in which they speak.
@@ -125,14 +125,7 @@ impl Load {
         &self.closers
     }
 
-    fn refuse(
-        &mut self,
-        stage: Stage,
-        kind: FaultKind,
-        rule: RuleId,
-        inner: String,
-        place: Place,
-    ) {
+    fn refuse(&mut self, stage: Stage, kind: FaultKind, rule: RuleId, inner: String, place: Place) {
         let refusal = Refusal { stage, kind, rule, inner, place };
         if !self.first.iter().any(|first| first.stage == stage) {
             self.first.push(refusal.clone());
@@ -170,16 +163,15 @@ impl Load {
     fn later_format(&mut self, record: &Record<'_>) {
         let event = &record.event;
         if !record.lawful {
-            let inner =
-                format!("Error: event at seq {} has an invalid event envelope", event.seq);
+            let inner = format!("Error: event at seq {} has an invalid event envelope", event.seq);
             let rule = "envelope/invalid";
             self.refuse(Stage::Replay, FaultKind::Corrupt, rule, inner, event.place);
         }
-        self.vocabulary(event, record.shown_kind);
+        self.vocabulary(event, record.known, record.shown_kind);
     }
 
-    fn vocabulary(&mut self, event: &Event<'_>, shown: &str) {
-        if is_supported(self.format, event) {
+    fn vocabulary(&mut self, event: &Event<'_>, is_known: bool, shown: &str) {
+        if is_known || event.ignorable {
             return;
         }
         let inner = format!(
@@ -200,9 +192,8 @@ impl Load {
             "request/header" => {
                 if !record.has_data || event.data.is_null() {
                     let what = if record.has_data { "null" } else { "undefined" };
-                    let inner = format!(
-                        "TypeError: Cannot read properties of {what} (reading 'reason')"
-                    );
+                    let inner =
+                        format!("TypeError: Cannot read properties of {what} (reading 'reason')");
                     let (stage, rule) = (Stage::RetiredFallback, "request/no-payload");
                     self.refuse(stage, FaultKind::Violation, rule, inner, event.place);
                     return;
@@ -236,7 +227,9 @@ impl Load {
             self.refuse(Stage::Shape, FaultKind::Violation, rule, inner, event.place);
         }
         if !matches!(event.kind, "request/header-delta" | "mode/set") {
-            self.vocabulary(event, record.shown_kind);
+            // What was given its present form has a type that is known.
+            let is_known = record.known || event.kind != record.event.kind;
+            self.vocabulary(event, is_known, record.shown_kind);
         }
         if !self.closers_failed
             && let Err(failure) = self.closers.take(event, record.has_data)
@@ -269,8 +262,7 @@ impl Load {
             return;
         }
         if let Err(violation) = self.surface.plan(event) {
-            let inner =
-                format!("Error: invalid seed event at index {seq}: {}", violation.message);
+            let inner = format!("Error: invalid seed event at index {seq}: {}", violation.message);
             self.refuse(Stage::Replay, FaultKind::Violation, violation.rule, inner, event.place);
         }
     }
@@ -281,8 +273,7 @@ impl Load {
             && !self.closers_failed
             && let Some(seq) = self.closers.unclosable()
         {
-            let inner =
-                format!("Error: session event at seq {seq} message must have tool source");
+            let inner = format!("Error: session event at seq {seq} message must have tool source");
             let rule = "tool/unclosable-call";
             self.refuse(Stage::Closers, FaultKind::Violation, rule, inner, Place::default());
         }

@@ -60,8 +60,9 @@ fn operation(event: &Event<'_>) -> Result<Option<SurfaceOp>, Violation> {
     let kind = event.kind;
     if !is_surface(kind) {
         if event.surface.is_some() {
-            let message =
-                format!("session event \"{kind}\" is not surface-eligible and cannot carry surfaceOp");
+            let message = format!(
+                "session event \"{kind}\" is not surface-eligible and cannot carry surfaceOp"
+            );
             return Err(flaw("surface/not-eligible", message));
         }
         if event.sources.is_some() {
@@ -156,15 +157,12 @@ impl Surface {
 
 /// Judges rules S5 and S7: what an event says it comes from.
 fn provenance(event: &Event<'_>, removed: &[u64]) -> Result<(), Violation> {
-    let mut sources = Sources::default();
+    let mut sources = Sources { keep: !removed.is_empty(), ..Sources::default() };
     if let Some(raw) = event.sources {
         sources.read(event, raw)?;
     }
-    let missing: Vec<String> = removed
-        .iter()
-        .filter(|seq| !sources.contains(**seq))
-        .map(ToString::to_string)
-        .collect();
+    let missing: Vec<String> =
+        removed.iter().filter(|seq| !sources.contains(**seq)).map(ToString::to_string).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -178,6 +176,8 @@ fn provenance(event: &Event<'_>, removed: &[u64]) -> Result<(), Violation> {
 /// A list of cited seqs; sorted in all logs that the host writes, which saves a set.
 #[derive(Default)]
 struct Sources {
+    /// The seqs are looked up later; an append only has them judged.
+    keep: bool,
     sorted: Vec<u64>,
     unsorted: Option<HashSet<u64>>,
 }
@@ -201,7 +201,7 @@ impl Sources {
             let message = "sourceEventSeqs must not be empty except on assistant/message";
             return Err(flaw("surface/sources-shape", message));
         }
-        let mut late = None;
+        let (mut late, mut last) = (None, None);
         let mut is_increasing = true;
         for source in raw.elements() {
             let Some(source) = source.as_number().filter(|source| is_seq(*source)) else {
@@ -215,12 +215,16 @@ impl Sources {
                 late = Some(source);
             }
             let source = source as u64;
-            is_increasing &= self.sorted.last().is_none_or(|last| *last < source);
-            self.sorted.push(source);
+            is_increasing &= last.is_none_or(|last| last < source);
+            last = Some(source);
+            if self.keep {
+                self.sorted.push(source);
+            }
         }
         if !is_increasing {
-            let set: HashSet<u64> = self.sorted.iter().copied().collect();
-            if set.len() != self.sorted.len() {
+            let numbers = raw.elements().filter_map(|source| source.as_number());
+            let set: HashSet<u64> = numbers.map(|source| source as u64).collect();
+            if set.len() != raw.len() {
                 let message = "sourceEventSeqs must not contain duplicates";
                 return Err(flaw("surface/sources-repeated", message));
             }

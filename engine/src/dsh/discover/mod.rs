@@ -25,12 +25,12 @@
 //! `dsh-session-persistence-jsonl` 0.1.0-rc.8.
 
 mod fault;
+mod tally;
 mod locate;
-mod project;
-mod root;
 mod scan;
 mod session;
-mod tally;
+mod project;
+mod root;
 mod tree;
 
 use std::path::{Path, PathBuf};

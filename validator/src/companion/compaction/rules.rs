@@ -26,9 +26,10 @@ pub(in crate::companion) const RULES: &[Rule] = &[
         TURN_BOUNDARY,
         "no turn starts or ends while a compaction is open",
         optional!(
-            "A compaction began on one side of a turn's start or end and was finished on the other. \
-             Two processes may have worked on the session at once. Check that the summary which the \
-             model now sees is whole; if it is not, fork the session from before the compaction."
+            "A compaction began on one side of a turn's start or end and was finished on the \
+             other. Two processes may have worked on the session at once. Check that the summary \
+             which the model now sees is whole; if it is not, fork the session from before the \
+             compaction."
         ),
     ),
     Rule::error(
@@ -67,17 +68,17 @@ pub(in crate::companion) const RULES: &[Rule] = &[
         WITHOUT_START,
         "a summary, a checkpoint and an end follow the start of their compaction",
         optional!(
-            "The start of the compaction is missing, or a session/end-seed closed it before. Check \
-             that the summary which the model now sees is whole; if it is not, fork the session \
-             from before this event."
+            "The start of the compaction is missing, or a session/end-seed closed it before. \
+             Check that the summary which the model now sees is whole; if it is not, fork the \
+             session from before this event."
         ),
     ),
     Rule::error(
         ID_MISMATCH,
         "the records of a compaction have one id",
         optional!(
-            "Records of two compactions are mixed; two processes may have compacted at once. Check \
-             that the summary which the model now sees is whole."
+            "Records of two compactions are mixed; two processes may have compacted at once. \
+             Check that the summary which the model now sees is whole."
         ),
     ),
     Rule::error(
@@ -123,14 +124,16 @@ pub(in crate::companion) const RULES: &[Rule] = &[
     Rule::error(
         TOKEN_COUNT,
         "the tokens that a summary replaces are a whole number, zero or more",
-        optional!("Meters that add up what compaction saved will be wrong. Nothing else depends on it."),
+        optional!(
+            "Meters that add up what compaction saved will be wrong. Nothing else depends on it."
+        ),
     ),
     Rule::error(
         END_OWNER,
         "a compaction ends naming the turn that its start named",
         optional!(
-            "Start and end of the compaction disagree about its turn. Events may have been moved or \
-             mixed by a tool. Compare with a backup."
+            "Start and end of the compaction disagree about its turn. Events may have been moved \
+             or mixed by a tool. Compare with a backup."
         ),
     ),
     Rule::error(
@@ -144,8 +147,8 @@ pub(in crate::companion) const RULES: &[Rule] = &[
     Rule::strict(
         NEVER_ENDED,
         "a compaction is ended before the log is",
-        "The log stops inside a compaction: the process died or is waiting for the summary. The host \
-         drops the unfinished compaction when it opens the session, and the old messages stay. Run \
-         it again if you need it.",
+        "The log stops inside a compaction: the process died or is waiting for the summary. The \
+         host drops the unfinished compaction when it opens the session, and the old messages \
+         stay. Run it again if you need it.",
     ),
 ];

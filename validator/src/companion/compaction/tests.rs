@@ -5,7 +5,10 @@ const TURN: &str = r#"turn/start {"turn":1}"#;
 const END_TURN: &str = r#"turn/end {"turn":1}"#;
 const START: &str = r#"compaction/start {"compactionId":"k","turn":1}"#;
 const ALONE: &str = r#"compaction/start {"compactionId":"k","turn":null}"#;
-const SUMMARY: &str = r#"compaction/summary {"compactionId":"k","shadowedSeqs":[3,9,7],"shadowedRange":{"start":3,"end":7},"shadowedTokenCount":-0}"#;
+const SUMMARY: &str = concat!(
+    r#"compaction/summary {"compactionId":"k","shadowedSeqs":[3,9,7],"#,
+    r#""shadowedRange":{"start":3,"end":7},"shadowedTokenCount":-0}"#
+);
 const CHECKPOINT: &str =
     r#"user/message~ {"source":{"kind":"plugin","plugin":"compact","compactionId":"k"}}"#;
 const END: &str = r#"compaction/end {"compactionId":"k","turn":1}"#;
@@ -39,13 +42,15 @@ fn a_turn_boundary_inside_is_found_when_the_compaction_goes_on() {
     assert_eq!(run(&crossing), [(TURN_BOUNDARY, 3)]);
     let restarted = [TURN, START, END_TURN, ALONE];
     assert_eq!(run(&restarted), [(TURN_BOUNDARY, 2)]);
-    assert_eq!(messages(&mut Compaction::new(Profile::Host), &restarted), [
-        "turn/end cannot cross an open compaction for turn 1"
-    ]);
+    assert_eq!(
+        messages(&mut Compaction::new(Profile::Host), &restarted),
+        ["turn/end cannot cross an open compaction for turn 1"]
+    );
     let alone = [ALONE, TURN, END_TURN, END_ALONE];
-    assert_eq!(messages(&mut Compaction::new(Profile::Host), &alone), [
-        "turn/start cannot cross an open standalone compaction"
-    ]);
+    assert_eq!(
+        messages(&mut Compaction::new(Profile::Host), &alone),
+        ["turn/start cannot cross an open standalone compaction"]
+    );
 }
 
 #[test]
@@ -84,17 +89,26 @@ fn one_compaction_at_a_time_in_the_open_turn() {
     assert_eq!(run(&[TURN, ALONE]), [(START_OWNER, 1)]);
     assert_eq!(run(&[START]), [(START_OWNER, 0)]);
     let wrong = r#"compaction/start {"compactionId":"k","turn":2}"#;
-    assert_eq!(messages(&mut Compaction::new(Profile::Host), &[TURN, wrong]), [
-        "compaction/start names turn 2 but open turn is 1"
-    ]);
+    let whole = [TURN, wrong, SUMMARY, END, START, SUMMARY, END, END_TURN];
+    assert_eq!(run(&whole), [(START_OWNER, 1)], "one wrong number is one finding");
+    let lost = [START, SUMMARY, CHECKPOINT, END, END_TURN, ALONE];
+    assert_eq!(run(&lost), [(START_OWNER, 0)], "and so is one lost turn/start");
+    assert_eq!(
+        messages(&mut Compaction::new(Profile::Host), &[TURN, wrong]),
+        ["compaction/start names turn 2 but open turn is 1"]
+    );
     assert_eq!(run(&[r#"compaction/start {"compactionId":"k"}"#]), [(START_OWNER, 0)]);
-    let nameless = [r#"turn/start {}"#, r#"compaction/start {"compactionId":"k"}"#];
+    let nameless = ["turn/start {}", r#"compaction/start {"compactionId":"k"}"#];
     assert_eq!(run(&nameless), [], "undefined is undefined");
 }
 
 #[test]
 fn records_belong_to_the_open_compaction() {
-    assert_eq!(run(&[TURN, SUMMARY, CHECKPOINT, END]), [(WITHOUT_START, 1)], "one fault, one finding");
+    assert_eq!(
+        run(&[TURN, SUMMARY, CHECKPOINT, END]),
+        [(WITHOUT_START, 1)],
+        "one fault, one finding"
+    );
     assert_eq!(run(&[CHECKPOINT]), [(WITHOUT_START, 0)]);
     assert_eq!(run(&[END]), [(WITHOUT_START, 0)]);
     let other = r#"compaction/end {"compactionId":"j","turn":1}"#;
@@ -102,9 +116,11 @@ fn records_belong_to_the_open_compaction() {
     let command = r#"compaction/end {"compactionId":"k","turn":1,"sourceCommandId":"c"}"#;
     let lines = [TURN, START, SUMMARY, command];
     assert_eq!(run(&lines), [(COMMAND_ID_MISMATCH, 3)]);
-    assert_eq!(messages(&mut Compaction::new(Profile::Host), &lines), [
-        "compaction/end sourceCommandId c does not match compaction/start sourceCommandId undefined"
-    ]);
+    assert_eq!(
+        messages(&mut Compaction::new(Profile::Host), &lines),
+        ["compaction/end sourceCommandId c does not match compaction/start sourceCommandId \
+             undefined"]
+    );
 }
 
 #[test]

@@ -27,7 +27,10 @@ fn a_question_that_is_decided_in_its_turn_is_lawful() {
 fn ids_are_used_once() {
     assert_eq!(run(&[TURN, ASKED, ALLOWED, ASKED, ALLOWED]), [(REPEATED_ID, 3)]);
     assert_eq!(run(&[TURN, ASKED, ASKED, ALLOWED]), [], "the host's rule speaks of an open id");
-    assert_eq!(run(&[TURN, r#"approval/asked {"id":""}"#, r#"approval/decided {"id":""}"#]), [(INVALID_ID, 1)]);
+    assert_eq!(
+        run(&[TURN, r#"approval/asked {"id":""}"#, r#"approval/decided {"id":""}"#]),
+        [(INVALID_ID, 1)]
+    );
     assert_eq!(run(&["approval/asked null", "approval/decided null"]), [(INVALID_ID, 0)]);
 }
 
@@ -37,25 +40,35 @@ fn early_late_and_second_decisions_each_have_their_rule() {
     assert_eq!(run(&[TURN, ALLOWED, ASKED, REJECTED]), [(DECIDED_BEFORE_ASK, 2)]);
     assert_eq!(run(&[TURN, ASKED, ALLOWED, REJECTED]), [(DECIDED_TWICE, 3)]);
     let later = [TURN, ASKED, END_TURN, r#"turn/start {"turn":2}"#, ALLOWED];
-    assert_eq!(run(&later), [(UNDECIDED_AT_TURN_END, 2), (LATER_TURN, 4)]);
+    assert_eq!(run(&later), [(UNDECIDED_AT_TURN_END, 1), (LATER_TURN, 4)]);
 }
 
 #[test]
 fn what_was_not_allowed_did_not_run() {
     for outcome in ["rejected", "cancelled", "unavailable", "maybe"] {
         let decided = format!(r#"approval/decided {{"id":"a","outcome":"{outcome}"}}"#);
-        assert_eq!(run(&[TURN, CALL, ASKED, &decided, DONE]), [(RAN_WITHOUT_GRANT, 4)], "{outcome}");
+        assert_eq!(
+            run(&[TURN, CALL, ASKED, &decided, DONE]),
+            [(RAN_WITHOUT_GRANT, 4)],
+            "{outcome}"
+        );
     }
-    assert_eq!(messages(&mut StrictApproval::default(), &[TURN, CALL, ASKED, REJECTED, DONE]), [
-        r#"call "c" succeeded although its approval of seq 2 ended in rejected"#
-    ]);
+    assert_eq!(
+        messages(&mut StrictApproval::default(), &[TURN, CALL, ASKED, REJECTED, DONE]),
+        [r#"call "c" succeeded although its approval of seq 2 ended in rejected"#]
+    );
     let v4 = r#"tool/result+ {"message":{"source":{"callId":"c"},"isError":true,"content":[]}}"#;
     assert_eq!(run(&[TURN, CALL, ASKED, REJECTED, v4]), [], "format 4 says it failed");
     let second = [
-        r#"approval/asked {"id":"b","callId":"c"}"#, r#"approval/decided {"id":"b","outcome":"allowed-once"}"#,
+        r#"approval/asked {"id":"b","callId":"c"}"#,
+        r#"approval/decided {"id":"b","outcome":"allowed-once"}"#,
     ];
     assert_eq!(run(&[TURN, CALL, ASKED, REJECTED, second[0], second[1], DONE]), [], "asked again");
-    assert_eq!(run(&[TURN, CALL, second[0], second[1], ASKED, REJECTED, DONE]), [], "one grant is enough");
+    assert_eq!(
+        run(&[TURN, CALL, second[0], second[1], ASKED, REJECTED, DONE]),
+        [],
+        "one grant is enough"
+    );
     assert_eq!(run(&[TURN, CALL, ASKED, REJECTED, FAILED, CALL, DONE]), [], "a new call");
     let rewrite = r#"tool/result~ {"message":{"source":{"callId":"c"},"content":[{}]}}"#;
     assert_eq!(run(&[TURN, CALL, ASKED, REJECTED, rewrite]), []);
@@ -63,16 +76,18 @@ fn what_was_not_allowed_did_not_run() {
 
 #[test]
 fn open_questions_are_found_once() {
-    assert_eq!(run(&[TURN, ASKED, END_TURN]), [(UNDECIDED_AT_TURN_END, 2)]);
-    assert_eq!(run(&[TURN, ASKED, END_TURN, r#"turn/start {"turn":2}"#, r#"turn/end {"turn":2}"#]), [
-        (UNDECIDED_AT_TURN_END, 2)
-    ]);
-    assert_eq!(run(&[TURN, ASKED, r#"turn/start {"turn":2}"#]), [(UNDECIDED_AT_TURN_END, 2)]);
+    assert_eq!(run(&[TURN, ASKED, END_TURN]), [(UNDECIDED_AT_TURN_END, 1)]);
+    assert_eq!(
+        run(&[TURN, ASKED, END_TURN, r#"turn/start {"turn":2}"#, r#"turn/end {"turn":2}"#]),
+        [(UNDECIDED_AT_TURN_END, 1)]
+    );
+    assert_eq!(run(&[TURN, ASKED, r#"turn/start {"turn":2}"#]), [(UNDECIDED_AT_TURN_END, 1)]);
     assert_eq!(run(&[TURN, ASKED]), [(UNDECIDED_AT_END, 1)]);
     let two = [TURN, ASKED, r#"approval/asked {"id":"b"}"#, END_TURN];
-    assert_eq!(messages(&mut StrictApproval::default(), &two), [
-        "2 approvals are undecided at turn/end, the first of seq 1"
-    ]);
+    assert_eq!(
+        messages(&mut StrictApproval::default(), &two),
+        ["2 approvals are undecided at turn/end, the first of seq 1"]
+    );
 }
 
 #[test]
@@ -84,5 +99,5 @@ fn many_cancelled_questions_are_noted_once_a_turn() {
     }
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     assert_eq!(run(&lines), [(MANY_CANCELLED, 20)]);
-    assert_eq!(run(&lines[..18]), []);
+    assert_eq!(run(&lines[..19]), []);
 }

@@ -1,0 +1,126 @@
+//! Every case under `fixtures/`: what `log-verify` prints of it is what the file beside it claims.
+//!
+//! `fixtures/README.md` says what a case is. `GATELOG_BLESS=1` writes what is printed into the
+//! expected files; read every change of one before it is committed, since it is a claim.
+
+#[path = "fixtures/case.rs"]
+mod case;
+mod common;
+#[path = "fixtures/expected.rs"]
+mod expected;
+#[path = "fixtures/run.rs"]
+mod run;
+#[path = "fixtures/table.rs"]
+mod table;
+
+use case::{Case, fixtures};
+use expected::Expected;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Cases that run at once: those with a torn end wait a quarter of a second each.
+const WORKERS: usize = 16;
+
+#[test]
+fn every_case_is_reported_as_its_expected_file_claims() {
+    let cases = case::walk();
+    assert!(!cases.is_empty(), "there are no cases under {}", fixtures().display());
+    let bless = std::env::var_os("GATELOG_BLESS").is_some();
+    let help = run::help();
+    let failures = Mutex::new(BTreeMap::new());
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(failure) = judge(case, &help, bless) {
+                        failures.lock().expect("no panic").insert(case.name.clone(), failure);
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("no panic");
+    let shown: String =
+        failures.iter().map(|(name, failure)| format!("\n{name}: {failure}")).collect();
+    assert!(failures.is_empty(), "{} of {} cases:{shown}", failures.len(), cases.len());
+}
+
+/// Runs one case and compares, or writes what was printed.
+fn judge(case: &Case, help: &run::Help, bless: bool) -> Result<(), String> {
+    if case.input.is_none() {
+        return Err("an expected file without a case".to_owned());
+    }
+    let mut expected = match Expected::read(&case.expected) {
+        Ok(expected) => expected,
+        Err(_) if bless => Expected::default(),
+        Err(error) => return Err(format!("no expected file to compare with: {error}")),
+    };
+    let observed = run::run(case, &expected, help);
+    if bless {
+        expected.take(observed);
+        return expected.write(&case.expected).map_err(|error| error.to_string());
+    }
+    let differences = expected.differences(&observed);
+    if differences.is_empty() { Ok(()) } else { Err(differences.join("\n    ")) }
+}
+
+#[test]
+fn every_rule_has_a_case_that_breaks_it_and_one_that_keeps_it() {
+    let faults = table::faults(&case::walk(), &run::rules());
+    assert!(faults.is_empty(), "fixtures/dsh/rules.txt:\n{}", faults.join("\n"));
+}
+
+/// The canary: a harness that finds no difference here would find none anywhere.
+#[test]
+fn a_report_that_differs_in_one_number_is_a_difference() {
+    let cases = case::walk();
+    let case = cases.iter().find(|case| case.name.ends_with("turn/lawful")).expect("it is there");
+    let mut expected = Expected::read(&case.expected).expect("it is claimed");
+    let observed = run::run(case, &expected, &run::help());
+    assert_eq!(expected.differences(&observed), Vec::<String>::new());
+    expected.output[0]["events"] = 0.into();
+    assert_eq!(expected.differences(&observed).len(), 1);
+}
+
+#[test]
+fn a_file_that_grows_while_it_is_read_is_live_and_not_torn() {
+    let folder = common::Folder::new();
+    let path = folder.session("s1", &(common::turn(1, 0) + "{\"type\":\"turn/st"));
+    let (growing, start) = (path.clone(), Instant::now());
+    let writer = std::thread::spawn(move || {
+        use std::io::Write as _;
+        let mut file =
+            std::fs::OpenOptions::new().append(true).open(growing).expect("it can be written");
+        while start.elapsed() < Duration::from_secs(2) {
+            file.write_all(b"x").expect("it grows");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let (code, objects) = common::json(&[], &path);
+    writer.join().expect("it ends");
+    assert_eq!(code, 0);
+    assert_eq!(objects[0]["verdict"], "sound", "{objects:?}");
+    let finding = &objects[0]["findings"][0];
+    assert_eq!((&finding["rule"], &finding["severity"]), (
+        &"tail/live-writer".into(),
+        &"note".into()
+    ));
+}
+
+#[test]
+fn a_thousand_findings_are_listed_and_the_others_counted() {
+    let folder = common::Folder::new();
+    let events: String = (0..1100)
+        .map(|seq| common::event("plan/mode", seq, "{\"active\":null}"))
+        .collect();
+    let (code, objects) = common::json(&[], &folder.session("s1", &events));
+    assert_eq!(code, 1);
+    let findings = objects[0]["findings"].as_array().expect("a list");
+    assert_eq!(findings.len(), 1001);
+    let last = findings.last().expect("there are some");
+    assert_eq!(last["rule"], "limit/findings");
+    assert!(last["message"].as_str().is_some_and(|said| said.starts_with("100 ")), "{last}");
+}

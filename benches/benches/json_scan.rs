@@ -13,8 +13,30 @@ const TEXT_BYTES: usize = 8 << 20;
 
 /// What a model's answer is cut into.
 const TOKENS: [&str; 24] = [
-    "Hel", "lo", " world", ",", " the", " function", "\\n", " returns", " a", " `Result`", "\\n\\n", "##",
-    " \\\"quoted\\\"", " of", " errors", "é", " 世界", ".", " implementation", "(", "self", ")", " is", " so",
+    "Hel",
+    "lo",
+    " world",
+    ",",
+    " the",
+    " function",
+    "\\n",
+    " returns",
+    " a",
+    " `Result`",
+    "\\n\\n",
+    "##",
+    " \\\"quoted\\\"",
+    " of",
+    " errors",
+    "é",
+    " 世界",
+    ".",
+    " implementation",
+    "(",
+    "self",
+    ")",
+    " is",
+    " so",
 ];
 
 /// A small generator of numbers; good enough to vary texts.

@@ -4,7 +4,7 @@ use rayon::ThreadPool;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Results that may wait for an earlier one; past it no more work is begun.
 const WINDOW: usize = 256;
@@ -15,6 +15,9 @@ const TICK: Duration = Duration::from_millis(100);
 pub(crate) trait Listener<T> {
     /// Takes the next result in order, and says whether there is any use in going on.
     fn result(&mut self, result: T) -> ControlFlow<()>;
+
+    /// Returns when a result may be taken at the earliest; nothing for at once.
+    fn due(&self, result: &T) -> Option<Instant>;
 
     /// Is called at least every 100 ms.
     fn tick(&mut self);
@@ -51,11 +54,19 @@ pub(crate) fn in_order<T: Send + 'static>(
             begun += 1;
         }
         listener.tick();
+        let pause = match waiting.front() {
+            Some(Some(first)) => listener.due(first).map_or(Duration::ZERO, until).min(TICK),
+            _ => TICK,
+        };
         // The sender above lives, so an error is a timeout.
-        let Ok((index, result)) = receiver.recv_timeout(TICK) else { continue };
-        done += 1;
-        waiting[index - handed] = Some(result);
-        while let Some(Some(_)) = waiting.front() {
+        if let Ok((index, result)) = receiver.recv_timeout(pause) {
+            done += 1;
+            waiting[index - handed] = Some(result);
+        }
+        while let Some(Some(first)) = waiting.front() {
+            if listener.due(first).is_some_and(|due| until(due) > Duration::ZERO) {
+                break;
+            }
             let result = waiting.pop_front().flatten().expect("it was looked at");
             handed += 1;
             if listener.result(result).is_break() {
@@ -65,18 +76,24 @@ pub(crate) fn in_order<T: Send + 'static>(
     }
 }
 
+/// Returns how long it is until an instant; nothing once it has come.
+fn until(due: Instant) -> Duration {
+    due.saturating_duration_since(Instant::now())
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Listener, WINDOW, in_order};
     use std::ops::ControlFlow;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     #[derive(Default)]
     struct Collect {
         results: Vec<usize>,
         stop_at: Option<usize>,
+        due: Option<Instant>,
     }
 
     impl Listener<usize> for Collect {
@@ -87,6 +104,10 @@ mod tests {
             } else {
                 ControlFlow::Continue(())
             }
+        }
+
+        fn due(&self, _result: &usize) -> Option<Instant> {
+            self.due
         }
 
         fn tick(&mut self) {}
@@ -107,6 +128,16 @@ mod tests {
             in_order(&pool(threads), 300, uneven, &mut collect);
             assert_eq!(collect.results, (0..300).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn a_result_waits_until_it_is_due_and_the_work_goes_on_meanwhile() {
+        let started = Instant::now();
+        let due = started + Duration::from_millis(60);
+        let mut collect = Collect { due: Some(due), ..Collect::default() };
+        in_order(&pool(1), WINDOW, |index| index, &mut collect);
+        assert!(Instant::now() >= due);
+        assert_eq!(collect.results.len(), WINDOW);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use gatelog_engine::event::Place;
 use gatelog_engine::storage::Disk;
 use gatelog_validator::report::{Encoding, Finding, HostAct, Lost, Report, Verdict};
 use gatelog_validator::rule::Severity;
-use gatelog_validator::verify::{Options, verify};
+use gatelog_validator::verify::{Look, Options, look};
 use std::any::Any;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
@@ -122,7 +122,7 @@ fn job(
     args: &Args,
     sought: Vec<Sought>,
     progress: &Progress,
-) -> impl Fn(usize) -> Report + Send + Sync + use<> {
+) -> impl Fn(usize) -> Outcome + Send + Sync + use<> {
     let counter = progress.counter();
     let options = Options {
         profile: args.profile.into(),
@@ -134,13 +134,32 @@ fn job(
         let count = |bytes| {
             counter.fetch_add(bytes, Ordering::Relaxed);
         };
-        let verified =
-            catch_unwind(AssertUnwindSafe(|| verify(&Disk, &sought.target, &options, &count)));
-        let mut report =
-            verified.unwrap_or_else(|payload| unchecked(&sought.target, payload.as_ref()));
-        sought.guide(&mut report);
-        report
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let look = look(&Disk, &sought.target, &options, &count);
+            match look.due() {
+                None => Outcome::Reported(Box::new(look.report(&Disk))),
+                Some(_) => Outcome::Looked(look),
+            }
+        }));
+        let outcome = outcome.unwrap_or_else(|payload| {
+            Outcome::Reported(Box::new(unchecked(&sought.target, payload.as_ref())))
+        });
+        match outcome {
+            Outcome::Reported(mut report) => {
+                sought.guide(&mut report);
+                Outcome::Reported(report)
+            }
+            looked @ Outcome::Looked(_) => looked,
+        }
     }
+}
+
+/// What came of one file.
+enum Outcome {
+    /// Its report.
+    Reported(Box<Report>),
+    /// A file whose end has to be looked at once more.
+    Looked(Look),
 }
 
 /// A run under way: what was counted, and whether the output still takes anything.
@@ -162,8 +181,19 @@ impl<S: Sink> Run<'_, S> {
     }
 }
 
-impl<S: Sink> Listener<Report> for Run<'_, S> {
-    fn result(&mut self, report: Report) -> ControlFlow<()> {
+impl<S: Sink> Listener<Outcome> for Run<'_, S> {
+    fn due(&self, outcome: &Outcome) -> Option<Instant> {
+        match outcome {
+            Outcome::Reported(_) => None,
+            Outcome::Looked(look) => look.due(),
+        }
+    }
+
+    fn result(&mut self, outcome: Outcome) -> ControlFlow<()> {
+        let report = match outcome {
+            Outcome::Reported(report) => *report,
+            Outcome::Looked(look) => look.report(&Disk),
+        };
         self.tally.file(&report);
         self.ended = self.progress.aside(|| self.sink.file(&report));
         if self.ended.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

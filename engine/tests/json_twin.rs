@@ -18,18 +18,53 @@ fn space() -> impl Strategy<Value = String> {
 
 /// Characters of all lengths, and bytes that are none.
 const FOREIGN: &[&[u8]] = &[
-    b"\xC3\xA9", b"\xF0\x9F\x98\x80", b"\xE2\x80\xA8", b"\xEF\xBB\xBF", b"\xC2\xA0", b"\x7F", b"\xFF",
-    b"\xC3", b"\xE2\x80", b"\xF0\x9F\x98", b"\xED\xA0\xBD", b"\xED\xB8\x80", b"\xC0\x80", b"\x80\x80",
-    b"\xF5\x80\x80\x80", b"\xE0\x80\x80", b"\xF4\x90\x80\x80", b"\xEF\xBF\xBD",
+    b"\xC3\xA9",
+    b"\xF0\x9F\x98\x80",
+    b"\xE2\x80\xA8",
+    b"\xEF\xBB\xBF",
+    b"\xC2\xA0",
+    b"\x7F",
+    b"\xFF",
+    b"\xC3",
+    b"\xE2\x80",
+    b"\xF0\x9F\x98",
+    b"\xED\xA0\xBD",
+    b"\xED\xB8\x80",
+    b"\xC0\x80",
+    b"\x80\x80",
+    b"\xF5\x80\x80\x80",
+    b"\xE0\x80\x80",
+    b"\xF4\x90\x80\x80",
+    b"\xEF\xBF\xBD",
 ];
 
 /// A piece of the body of a string.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
-    let escapes = select(&[
-        r#"\""#, r"\\", r"\/", r"\b", r"\f", r"\n", r"\r", r"\t", r"\u0000", r"\u0061", r"\u00e9",
-        r"\ud83d", r"\ude00", r"\uD83D\uDE00", r"\ud83d\ud83d\ude00", r"\uFEFF", r"\u2028", r"\u00A0",
-        r"\uFFFD", r"\uffff", r"\u000B",
-    ][..]);
+    let escapes = select(
+        &[
+            r#"\""#,
+            r"\\",
+            r"\/",
+            r"\b",
+            r"\f",
+            r"\n",
+            r"\r",
+            r"\t",
+            r"\u0000",
+            r"\u0061",
+            r"\u00e9",
+            r"\ud83d",
+            r"\ude00",
+            r"\uD83D\uDE00",
+            r"\ud83d\ud83d\ude00",
+            r"\uFEFF",
+            r"\u2028",
+            r"\u00A0",
+            r"\uFFFD",
+            r"\uffff",
+            r"\u000B",
+        ][..],
+    );
     let foreign = select(FOREIGN);
     prop_oneof![
         4 => "[ -!#-\\[\\]-~]{0,9}".prop_map(String::into_bytes),
@@ -51,22 +86,66 @@ fn string() -> impl Strategy<Value = Vec<u8>> {
 
 /// A key: often one of a few, in several spellings, so that duplicates are common.
 fn key() -> impl Strategy<Value = Vec<u8>> {
-    let common = select(&[
-        r#""type""#, r#""typ\u0065""#, r#""data""#, r#""d\u0061ta""#, r#""seq""#, r#""__proto__""#, r#""""#,
-        r#""0""#, r#""10""#, r#""2""#, r#""02""#, r#""4294967294""#, r#""4294967295""#, r#""toString""#,
-        r#""a""#, r#""\u0061""#, "\"\u{e9}\"", r#""\u00e9""#, r#""\ud83d\ude00""#, "\"\u{1f600}\"",
-    ][..]);
+    let common = select(
+        &[
+            r#""type""#,
+            r#""typ\u0065""#,
+            r#""data""#,
+            r#""d\u0061ta""#,
+            r#""seq""#,
+            r#""__proto__""#,
+            r#""""#,
+            r#""0""#,
+            r#""10""#,
+            r#""2""#,
+            r#""02""#,
+            r#""4294967294""#,
+            r#""4294967295""#,
+            r#""toString""#,
+            r#""a""#,
+            r#""\u0061""#,
+            "\"\u{e9}\"",
+            r#""\u00e9""#,
+            r#""\ud83d\ude00""#,
+            "\"\u{1f600}\"",
+        ][..],
+    );
     prop_oneof![4 => common.prop_map(|key| key.as_bytes().to_vec()), 1 => string()]
 }
 
 /// A number as written.
 fn number() -> impl Strategy<Value = String> {
-    let odd = select(&[
-        "0", "-0", "-0.0", "0e0", "-0e-5", "1e400", "-1e400", "1e-400", "-1e-400", "5e-324", "1.0", "1e0",
-        "9007199254740991", "9007199254740992", "9007199254740993", "9007199254740991.2",
-        "123456789012345678901234567890", "0.1", "1E+2", "1e-7", "1e21", "1e20", "123456789012345",
-        "1234567890123456", "12345678901234567", "1.7976931348623157e308", "2.2250738585072011e-308",
-    ][..]);
+    let odd = select(
+        &[
+            "0",
+            "-0",
+            "-0.0",
+            "0e0",
+            "-0e-5",
+            "1e400",
+            "-1e400",
+            "1e-400",
+            "-1e-400",
+            "5e-324",
+            "1.0",
+            "1e0",
+            "9007199254740991",
+            "9007199254740992",
+            "9007199254740993",
+            "9007199254740991.2",
+            "123456789012345678901234567890",
+            "0.1",
+            "1E+2",
+            "1e-7",
+            "1e21",
+            "1e20",
+            "123456789012345",
+            "1234567890123456",
+            "12345678901234567",
+            "1.7976931348623157e308",
+            "2.2250738585072011e-308",
+        ][..],
+    );
     prop_oneof![
         2 => (0u32..100).prop_map(|n| n.to_string()),
         1 => any::<i64>().prop_map(|n| n.to_string()),
@@ -83,30 +162,67 @@ fn scalar() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Puts items between brackets, with white space around each.
-fn enclose(open: u8, close: u8, items: Vec<(String, Vec<u8>, String)>) -> Vec<u8> {
+/// An item of a container, with the white space around it.
+type Item = (String, Vec<u8>, String);
+
+/// Puts items between brackets; a compact container has no white space.
+fn enclose(open: u8, close: u8, compact: bool, items: &[Item]) -> Vec<u8> {
     let mut text = vec![open];
-    for (index, (before, item, after)) in items.into_iter().enumerate() {
+    for (index, (before, item, after)) in items.iter().enumerate() {
         if index > 0 {
             text.push(b',');
         }
-        text.extend([before.as_bytes(), &item, after.as_bytes()].concat());
+        if compact {
+            text.extend(item);
+        } else {
+            text.extend([before.as_bytes(), item, after.as_bytes()].concat());
+        }
     }
     text.push(close);
     text
 }
 
+/// A container of at most `max` of these items; most are compact.
+fn container(
+    brackets: &'static [u8; 2],
+    max: usize,
+    item: BoxedStrategy<Vec<u8>>,
+) -> impl Strategy<Value = Vec<u8>> {
+    let items = prop::collection::vec((space(), item, space()), 0..max);
+    (items, prop::bool::weighted(0.7))
+        .prop_map(|(items, compact)| enclose(brackets[0], brackets[1], compact, &items))
+}
+
+/// A member; most are compact.
+fn member(value: BoxedStrategy<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
+    (key(), space(), space(), value, prop::bool::weighted(0.7)).prop_map(
+        |(key, before, after, value, compact)| {
+            let (before, after) = if compact { ("", "") } else { (&before[..], &after[..]) };
+            [&key, before.as_bytes(), b":", after.as_bytes(), &value].concat()
+        },
+    )
+}
+
+/// A whole number that is small, as most are in a log.
+fn small() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        60 => (0u32..2_000).prop_map(|n| n.to_string().into_bytes()),
+        1 => number().prop_map(String::into_bytes),
+    ]
+}
+
 /// A whole value as written.
 fn document() -> impl Strategy<Value = Vec<u8>> {
-    let spaced = |item| (space(), item, space());
-    scalar().prop_recursive(5, 80, 6, move |inner| {
-        let member = (key(), space(), space(), inner.clone()).prop_map(|(key, before, after, value)| {
-            [&key, before.as_bytes(), b":", after.as_bytes(), &value].concat()
-        });
+    scalar().prop_recursive(5, 80, 6, |inner| {
+        let members = member(inner.clone().boxed()).boxed();
+        let scalars = member(scalar().boxed()).boxed();
         prop_oneof![
-            2 => prop::collection::vec(spaced(inner.boxed()), 0..6).prop_map(|items| enclose(b'[', b']', items)),
-            1 => prop::collection::vec(spaced(scalar().boxed()), 0..30).prop_map(|items| enclose(b'[', b']', items)),
-            3 => prop::collection::vec(spaced(member.boxed()), 0..6).prop_map(|items| enclose(b'{', b'}', items)),
+            4 => container(b"[]", 6, inner.boxed()),
+            1 => container(b"[]", 30, scalar().boxed()),
+            1 => container(b"[]", 90, small().boxed()),
+            1 => container(b"[]", 40, string().boxed()),
+            6 => container(b"{}", 6, members),
+            1 => container(b"{}", 40, scalars),
         ]
     })
 }
@@ -163,10 +279,13 @@ fn apply(text: &mut Vec<u8>, change: &Change) {
 
 /// Tokens and near-tokens in any order.
 fn soup() -> impl Strategy<Value = Vec<u8>> {
-    let token = select(&[
-        "{", "}", "[", "]", ",", ":", "\"", "\"a\"", "\"data\"", "\"type\"", "0", "-", "1", "12", ".", "e", "+",
-        "null", "true", "false", "nul", "\\", "\\u12", " ", "\n", "[]", "{}", "{\"a\":", "[[", "]]", "\u{feff}",
-    ][..]);
+    let token = select(
+        &[
+            "{", "}", "[", "]", ",", ":", "\"", "\"a\"", "\"data\"", "\"type\"", "0", "-", "1",
+            "12", ".", "e", "+", "null", "true", "false", "nul", "\\", "\\u12", " ", "\n", "[]",
+            "{}", "{\"a\":", "[[", "]]", "\u{feff}",
+        ][..],
+    );
     prop::collection::vec(token, 0..24).prop_map(|tokens| tokens.concat().into_bytes())
 }
 
@@ -203,7 +322,9 @@ fn check_serde_value(serde: &serde_json::Value, value: &Value) {
             let a = a.as_f64().expect("a number");
             assert!(a == *b || a.to_bits().abs_diff(b.to_bits()) == 1, "{a} and {b}");
         }
-        (Serde::String(a), Value::String(b)) => assert_eq!(a.encode_utf16().collect::<Vec<_>>(), *b),
+        (Serde::String(a), Value::String(b)) => {
+            assert_eq!(a.encode_utf16().collect::<Vec<_>>(), *b)
+        }
         (Serde::Array(a), Value::Array(b)) => {
             assert_eq!(a.len(), b.len());
             a.iter().zip(b).for_each(|(a, b)| check_serde_value(a, b));
@@ -267,8 +388,15 @@ fn within<'a>(root: Json<'a>) -> Vec<Json<'a>> {
     all
 }
 
+/// As many cases as are asked for by `PROPTEST_CASES`, but not few; what fails is kept under
+/// `fuzz/regressions` by hand, not in a file of seeds.
+fn config() -> ProptestConfig {
+    let asked = ProptestConfig::default();
+    ProptestConfig { cases: asked.cases.max(2_000), failure_persistence: None, ..asked }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(config())]
 
     #[test]
     fn every_document_is_read_as_the_twin_reads_it(text in text(), cuts in cuts()) {

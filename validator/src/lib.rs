@@ -7,6 +7,8 @@ pub mod companion;
 mod reader_rules;
 mod catalogue;
 pub mod load;
+mod fold;
+mod judge;
 pub mod verify;
 
 /// Returns every rule, those of one family together.

@@ -112,15 +112,31 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error("header/parent-session", "parentSession, where present, is a string", RESTORE),
     Rule::error("header/seed-length", "seedLength, where present, is a whole number", RESTORE),
     Rule::error(
-        "identity/mismatch",
-        "the header's id and cwd name the place where the file lies",
-        "The file was moved, copied or renamed, or its header was edited. The host refuses it there. Move \
-         it to the place that its header names.",
+        "identity/other-id",
+        "the header's id is the one that the session's folder stands for",
+        "The folder was renamed or copied, or the header was edited. The host refuses the file there; give \
+         the folder the name of the header's id, or move it where it belongs.",
     ),
     Rule::error(
-        "identity/lookup",
-        "the session's folder can be looked up",
-        "The host cannot open a session under this id at all.",
+        "identity/elsewhere",
+        "the header's cwd names the project folder in which the file lies",
+        "The file was moved or copied to another project. The host refuses it there; move it to the place \
+         that its header names.",
+    ),
+    Rule::error(
+        "identity/cannot-name",
+        "the header's id and cwd can name a place",
+        "The host cannot work out where a session with this id and cwd belongs, and refuses the file.",
+    ),
+    Rule::error(
+        "identity/too-long",
+        "the session's id is short enough to be looked up",
+        "The host lists this session and can never open it, because its id makes too long a file name.",
+    ),
+    Rule::error(
+        "identity/unresolved",
+        "the system can say whether two paths are one",
+        "The host asks the system for the real path of this file and gets an error, and so refuses it.",
     ),
     Rule::note(
         "identity/not-checked",

@@ -2,6 +2,8 @@
 
 use crate::rule::Severity;
 use gatelog_engine::companion::RuleId;
+use gatelog_engine::dsh::discover::Target;
+use gatelog_engine::dsh::name;
 use gatelog_engine::event::Place;
 
 /// The verdict on a file; the words are never mixed, because each asks for another act.
@@ -127,6 +129,29 @@ pub struct Report {
     pub host_error: Option<String>,
     /// The findings, in the order of the log.
     pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Makes the report on a file of which nothing is known but its name and size.
+    pub(crate) fn empty(target: &Target, bytes: u64) -> Self {
+        Self {
+            path: target.path.clone(),
+            session: None,
+            version: None,
+            encoding: match target.encoding {
+                Some(name::Encoding::Zstd) => Encoding::Zstd,
+                _ => Encoding::Plain,
+            },
+            bytes,
+            verdict: Verdict::Sound,
+            host: HostAct::Loads,
+            events: 0,
+            closers: 0,
+            lost: Lost::default(),
+            host_error: None,
+            findings: Vec::new(),
+        }
+    }
 }
 
 /// The report on a folder: what concerns more than one file.

@@ -8,7 +8,7 @@
 //!
 //! The format specification, section 12.
 
-use crate::event::Event;
+use crate::event::{Event, Place};
 use crate::json::Json;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -31,6 +31,8 @@ struct Pending {
     step: Option<String>,
     /// Seq of the recorded `tool/call`.
     call_seq: Option<u64>,
+    /// Where it was advertised.
+    place: Place,
 }
 
 /// Follows a log to know what recovery would add at its end.
@@ -119,7 +121,7 @@ impl Closers {
                 self.clear();
                 self.step = None;
             }
-            "assistant/message" => self.advertise(data)?,
+            "assistant/message" => self.advertise(event)?,
             "tool/call" => {
                 let id = map_key(member(data, has_data, "callId")?);
                 if let Some(entry) = id.and_then(|id| self.entry(&id)) {
@@ -153,7 +155,8 @@ impl Closers {
         self.pending[at].as_mut()
     }
 
-    fn advertise(&mut self, data: Json<'_>) -> Result<(), NullPayload> {
+    fn advertise(&mut self, event: &Event<'_>) -> Result<(), NullPayload> {
+        let data = event.data;
         let Some(content) = data.get("message").and_then(|message| message.get("content")) else {
             return Ok(());
         };
@@ -170,6 +173,7 @@ impl Closers {
                 closable: id.is_some_and(|id| id.is_nonempty_string()),
                 step: written(data.get("step")),
                 call_seq: None,
+                place: event.place,
             };
             let key = map_key(id);
             if let Some(at) = key.as_ref().and_then(|key| self.by_id.get(key)) {
@@ -199,12 +203,12 @@ impl Closers {
         self.open_calls as u64 + u64::from(self.step.is_some()) + 1
     }
 
-    /// Returns the seq that the first event without a usable call id would have, and so the host's
-    /// reason for refusing the log: recovery cannot give such a call a result.
-    pub fn unclosable(&self) -> Option<u64> {
+    /// Returns where a call was advertised that recovery cannot close, and the seq that its result would
+    /// have: the host refuses such a log.
+    pub fn unclosable(&self) -> Option<(Place, u64)> {
         self.turn.as_ref()?;
-        let at = self.pending.iter().flatten().position(|call| !call.closable)?;
-        Some(self.last?.0 + 1 + at as u64)
+        let (at, call) = self.pending.iter().flatten().enumerate().find(|(_, it)| !it.closable)?;
+        Some((call.place, self.last?.0 + 1 + at as u64))
     }
 
     /// Writes the events that recovery would add, as lines of JSON in the host's key order.

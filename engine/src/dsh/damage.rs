@@ -74,9 +74,6 @@ pub fn classify(line: &[u8], row: &Row) -> Defective {
     if rest.first() == Some(&b'{') && line[..offset].trim_ascii_end().ends_with(b"}") {
         return Defective::Glued;
     }
-    if offset >= line.len() && line.first() == Some(&b'{') {
-        return Defective::Split;
-    }
     Defective::Malformed
 }
 

@@ -1,18 +1,15 @@
 //! Text out of frames: libzstd's streaming decoder, with the bounds that the host's runtime has.
 //!
 //! The host decodes each complete frame with a streaming decoder and an output window of 1 MiB. That
-//! decides two odd cases, which are reproduced here: a frame whose window is larger than 128 MiB
-//! fails, unless it declares a content of at most 1 MiB (libzstd then decodes it in one pass and
-//! never looks at the window).
+//! decides odd cases, which are reproduced here: a frame whose window is larger than 128 MiB, or
+//! one of whose blocks is larger than its window, fails, unless it declares a content of at most
+//! 1 MiB; libzstd then decodes it in one pass and looks at neither.
 //!
 //! # Source
 //!
 //! The format specification, sections 2.3 to 2.5; libzstd 1.5 `ZSTD_decompressStream`.
 
 use zstd_safe::{DCtx, InBuffer, OutBuffer, ResetDirective};
-
-/// The largest window, in bytes, that libzstd's streaming decoder accepts by default.
-const WINDOW_BYTES_MAX: u64 = (1 << 27) + 1;
 
 /// The host's output window: a frame that declares no more than this is decoded in one pass.
 const ONE_PASS_BYTES_MAX: u64 = 1 << 20;
@@ -76,14 +73,12 @@ impl Decoder {
         out: &mut Vec<u8>,
         text_bytes_max: usize,
     ) -> Result<(), DecodeError> {
-        if !window_is_accepted(input) {
-            return Err(DecodeError::Invalid);
-        }
+        let pace = Pace::of(input);
         self.reset();
         let (mut at, before) = (0, out.len());
         loop {
             let room = (text_bytes_max - (out.len() - before)).saturating_add(1);
-            let step = self.step(&input[at..], out, room.min(1 << 20))?;
+            let step = self.step(&input[at..], out, room.min(1 << 20), pace)?;
             at += step.consumed;
             if out.len() - before > text_bytes_max {
                 return Err(DecodeError::TooLarge);
@@ -108,38 +103,56 @@ impl Decoder {
         input: &[u8],
         out: &mut Vec<u8>,
         room: usize,
+        pace: Pace,
     ) -> Result<Step, DecodeError> {
-        out.reserve(room.max(1));
         let before = out.len();
         let mut source = InBuffer::around(input);
-        let mut target = OutBuffer::around_pos(out, before);
-        let hint = self
-            .context
-            .decompress_stream(&mut target, &mut source)
-            .map_err(|_| DecodeError::Invalid)?;
+        let hint = match pace {
+            Pace::Free => {
+                out.reserve(room.max(1));
+                let mut target = OutBuffer::around_pos(out, before);
+                self.context.decompress_stream(&mut target, &mut source)
+            }
+            Pace::Bounded => {
+                // libzstd must not see more room than the host gives it.
+                out.resize(before + room.clamp(1, ONE_PASS_BYTES_MAX as usize), 0);
+                let mut target = OutBuffer::around(&mut out[before..]);
+                let hint = self.context.decompress_stream(&mut target, &mut source);
+                let written = target.pos();
+                out.truncate(before + written);
+                hint
+            }
+        };
+        let hint = hint.map_err(|_| DecodeError::Invalid)?;
         Ok(Step { consumed: source.pos(), ended: hint == 0 })
     }
 }
 
-/// Returns whether the host's decoder would accept the window that a frame asks for.
-pub fn window_is_accepted(frame: &[u8]) -> bool {
-    let Some((window, declared)) = window_of(frame) else { return true };
-    window <= WINDOW_BYTES_MAX || declared.is_some_and(|size| size <= ONE_PASS_BYTES_MAX)
+/// How much room a decoding step may give to libzstd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// As much as there is: the frame declares no size, so that it is never decoded in one pass, or at
+    /// most [`ONE_PASS_BYTES_MAX`], so that the host decodes it in one pass too.
+    Free,
+    /// At most 1 MiB: with more, libzstd would decode the frame in one pass, and the host would not.
+    Bounded,
 }
 
-/// Returns the window and the declared content size of a frame, both in bytes.
-fn window_of(frame: &[u8]) -> Option<(u64, Option<u64>)> {
+impl Pace {
+    /// Returns the pace for a frame, given its first bytes.
+    pub fn of(frame: &[u8]) -> Self {
+        match declared(frame) {
+            Some(size) if size > ONE_PASS_BYTES_MAX => Self::Bounded,
+            _ => Self::Free,
+        }
+    }
+}
+
+/// Returns the content size that a frame declares, in bytes.
+fn declared(frame: &[u8]) -> Option<u64> {
     let descriptor = *frame.get(4)?;
     let single_segment = descriptor & 0x20 != 0;
-    let mut at = 5;
-    let mut window = 0u64;
-    if !single_segment {
-        let byte = u64::from(*frame.get(at)?);
-        let base = 1u64 << (10 + (byte >> 3));
-        window = base + (base >> 3) * (byte & 7);
-        at += 1;
-    }
-    at += [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let at = 5 + usize::from(!single_segment) + [0, 1, 2, 4][usize::from(descriptor & 3)];
     let size_bytes = match descriptor >> 6 {
         0 => usize::from(single_segment),
         flag => 1 << flag,
@@ -147,13 +160,10 @@ fn window_of(frame: &[u8]) -> Option<(u64, Option<u64>)> {
     let mut bytes = [0u8; 8];
     bytes[..size_bytes].copy_from_slice(frame.get(at..at + size_bytes)?);
     let raw = u64::from_le_bytes(bytes);
-    let declared = match size_bytes {
+    match size_bytes {
         0 => None,
+        // The two-byte field starts counting at 256.
         2 => Some(raw + 256),
         _ => Some(raw),
-    };
-    if single_segment {
-        window = declared.unwrap_or(0);
     }
-    Some((window, declared))
 }

@@ -162,13 +162,14 @@ fn later_format(root: Json<'_>, reader: u64, version: Option<f64>) -> Result<(),
     if reader >= 3 {
         retired(root)?;
     }
-    let seeded: (&str, &[&str]) = if reader == 1 {
-        ("delegationDepth", &["cwd", "parentSession", "seedLength", "origin", "agentPreset"])
+    const REQUIRED: [&str; 6] =
+        ["type", "version", "id", "createdAt", "delegationDepth", "isSeeded"];
+    let (required, optional): (_, &[&str]) = if reader == 1 {
+        (&REQUIRED[..5], &["cwd", "parentSession", "seedLength", "origin", "agentPreset"])
     } else {
-        ("isSeeded", &["cwd", "parentSession", "origin", "agentPreset"])
+        (&REQUIRED[..], &["cwd", "parentSession", "origin", "agentPreset"])
     };
-    let required = ["type", "version", "id", "createdAt", "delegationDepth", seeded.0];
-    let shape = root.has_exactly(&required, seeded.1)
+    let shape = root.has_exactly(required, optional)
         && root.get("type").is_some_and(|kind| kind.is_str("session"))
         && version.is_some()
         && root.get("id").is_some_and(|id| id.is_string())

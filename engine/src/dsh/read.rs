@@ -301,8 +301,10 @@ fn first_frame(file: &dyn File, walk: &Walk, options: &Options) -> io::Result<Op
         let mut input = vec![0; first.bytes as usize];
         read_full(file, 0, &mut input)?;
         let mut out = Vec::new();
-        if let Err(error) = Decoder::new().frame(&input, &mut out, first.bound as usize) {
-            return Ok(Some(text::frame_fault(error, 0, 0)));
+        let max = options.frame_bytes_max;
+        let text_bytes_max = u64::from(first.bound).min(max) as usize;
+        if let Err(error) = Decoder::new().frame(&input, &mut out, text_bytes_max) {
+            return Ok(Some(text::frame_fault(error, 0, 0, max)));
         }
         look(&out);
     } else {

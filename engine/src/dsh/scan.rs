@@ -25,6 +25,9 @@ use crate::dsh::strict;
 use crate::event::{Event, Place};
 use crate::json::{Document, Json, display, is_safe_integer};
 
+/// How many bytes of lines are joined to see whether they are one record.
+const PIECES_BYTES_MAX: usize = 1 << 16;
+
 /// One record as it was read, before anybody asks what it means.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
@@ -82,7 +85,10 @@ pub struct LogScan<'s> {
     pub fault: Option<Fault>,
     /// What lies around the issue.
     pub damage: Damage,
-    last_malformed: Vec<u8>,
+    /// The host broke off at a row without an issue: what follows only tells how much there is.
+    broken_off: bool,
+    /// The lines of what may be one record that line feeds cut, joined.
+    pieces: Vec<u8>,
 }
 
 impl<'s> LogScan<'s> {
@@ -100,7 +106,8 @@ impl<'s> LogScan<'s> {
             issue: None,
             fault: None,
             damage: Damage::default(),
-            last_malformed: Vec::new(),
+            broken_off: false,
+            pieces: Vec::new(),
         }
     }
 
@@ -144,6 +151,12 @@ impl<'s> LogScan<'s> {
         self.fault.get_or_insert(fault);
     }
 
+    /// Refuses, and keeps nothing of what follows.
+    fn break_off(&mut self, fault: Fault) {
+        self.broken_off |= self.issue.is_none();
+        self.refuse(fault);
+    }
+
     /// Turns the issue into a refusal, because the damaged region had been committed.
     fn refuse_issue(&mut self) {
         let Some(issue) = &self.issue else { return };
@@ -163,25 +176,28 @@ impl<'s> LogScan<'s> {
     }
 
     fn unparsable(&mut self, line: &LineView<'_>, place: Place) {
-        let mut why = classify(line.text, line.row);
         self.damage.lines += 1;
         if self.issue.is_none() {
-            let host = format!(
-                "corrupt session log: unparsable committed event at line {}",
-                self.row_number()
-            );
-            if why == Defective::Split && line.text.len() <= 1 << 16 {
-                self.last_malformed = line.text.to_vec();
-            }
-            if matches!(line.row, Row::Malformed(_)) && why == Defective::Split {
-                why = Defective::Malformed;
+            let number = self.row_number();
+            let host = format!("corrupt session log: unparsable committed event at line {number}");
+            let why = classify(line.text, line.row);
+            if why == Defective::Malformed && line.text.starts_with(b"{") {
+                self.pieces = line.text.to_vec();
             }
             self.set_issue(why, host, place);
-        } else if !self.last_malformed.is_empty() {
-            let joined = [std::mem::take(&mut self.last_malformed).as_slice(), line.text].concat();
-            if Document::parse(joined).is_ok()
-                && let Some(issue) = &mut self.issue
-            {
+        } else if !self.pieces.is_empty() {
+            self.join(line.text);
+        }
+    }
+
+    /// Sees whether the lines since the issue are one record that line feeds cut.
+    fn join(&mut self, piece: &[u8]) {
+        self.pieces.extend_from_slice(piece);
+        if self.pieces.len() > PIECES_BYTES_MAX {
+            self.pieces.clear();
+        } else if Document::parse(self.pieces.clone()).is_ok() {
+            self.pieces.clear();
+            if let Some(issue) = &mut self.issue {
                 issue.why = Defective::Split;
             }
         }
@@ -196,7 +212,7 @@ impl<'s> LogScan<'s> {
                 let host = format!("Cannot read properties of null (reading '{property}')");
                 let message = "a line holds `null`, on which the host's reader breaks off";
                 let kind = FaultKind::Corrupt;
-                self.refuse(Fault::new(kind, "envelope/null-row", message, Some(host), place));
+                self.break_off(Fault::new(kind, "envelope/null-row", message, Some(host), place));
             }
             Row::Scalar if self.issue.is_some() => self.damage.lines += 1,
             Row::Scalar => {
@@ -268,7 +284,7 @@ impl<'s> LogScan<'s> {
                     let message = "a seq is an object that the host cannot even print";
                     let host = Some("Cannot convert object to primitive value".to_owned());
                     let rule = "envelope/not-an-event";
-                    self.refuse(Fault::new(FaultKind::Corrupt, rule, message, host, place));
+                    self.break_off(Fault::new(FaultKind::Corrupt, rule, message, host, place));
                     return;
                 }
                 let got = seq.map_or_else(|| "undefined".into(), |seq| seq.to_js_string());
@@ -390,16 +406,18 @@ impl LineSink for LogScan<'_> {
     fn line(&mut self, line: LineView<'_>) {
         self.lines = line.number;
         let place = Place { line: Some(line.number), ..line.place };
+        if !self.pieces.is_empty() && !matches!(line.row, Row::Malformed(_)) {
+            self.pieces.clear();
+        }
         if line.over_limit {
             let message = format!(
                 "line {} is not checked: larger than 512 MiB, or of more values than are looked at",
                 line.number
             );
-            self.refuse(Fault::new(FaultKind::Limit, "limit/line", message, None, place));
+            self.break_off(Fault::new(FaultKind::Limit, "limit/line", message, None, place));
             return;
         }
-        if self.fault.is_some() && self.issue.is_none() {
-            // The host broke off without an issue; what follows only tells how much there is.
+        if self.broken_off {
             self.damage.lines += 1;
         } else if self.format <= 1 {
             self.lenient(&line, place);

@@ -10,7 +10,7 @@
 //! payload need not be kept where no rule reads it.
 
 use crate::dsh::bytes::read_full;
-use crate::dsh::decode::{DecodeError, Decoder};
+use crate::dsh::decode::{DecodeError, Decoder, Pace};
 use crate::dsh::fault::{Fault, FaultKind};
 use crate::dsh::frame::Frame;
 use crate::dsh::row::{self, Row};
@@ -103,6 +103,8 @@ pub enum Job {
         index: u64,
         /// Offset of the first.
         byte: u64,
+        /// The longest text of a frame that is judged, in bytes.
+        frame_bytes_max: u64,
     },
 }
 
@@ -221,8 +223,9 @@ fn work(job: Job, packs: bool, spares: &Spares) -> Vec<Block> {
                 (block.lines, block.tape) = (spare.lines, spare.tape);
                 vec![block]
             }
-            Job::Frames { input, frames, index, byte } => {
-                decode(decoder, &input, &frames, index, byte, spares)
+            Job::Frames { input, frames, index, byte, frame_bytes_max } => {
+                let run = FrameRun { input: &input, frames: &frames, index, byte, frame_bytes_max };
+                decode(decoder, &run, spares)
             }
         };
         for block in &mut blocks {
@@ -232,27 +235,30 @@ fn work(job: Job, packs: bool, spares: &Spares) -> Vec<Block> {
     })
 }
 
-fn decode(
-    decoder: &mut Decoder,
-    input: &[u8],
-    frames: &[Frame],
+/// Complete frames that lie one behind the other.
+struct FrameRun<'a> {
+    input: &'a [u8],
+    frames: &'a [Frame],
     index: u64,
     byte: u64,
-    spares: &Spares,
-) -> Vec<Block> {
+    frame_bytes_max: u64,
+}
+
+fn decode(decoder: &mut Decoder, run: &FrameRun<'_>, spares: &Spares) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut block = spares.take();
     let mut at = 0;
-    for (number, frame) in (index..).zip(frames) {
-        let start = byte + at as u64;
+    for (number, frame) in (run.index..).zip(run.frames) {
+        let start = run.byte + at as u64;
         block.marks.push(Mark { at: block.text.len(), frame: Some(number), byte: start });
-        let bytes = &input[at..at + frame.bytes as usize];
+        let bytes = &run.input[at..at + frame.bytes as usize];
         at += frame.bytes as usize;
         let before = block.text.len();
-        if let Err(error) = decoder.frame(bytes, &mut block.text, frame.bound as usize) {
+        let text_bytes_max = u64::from(frame.bound).min(run.frame_bytes_max);
+        if let Err(error) = decoder.frame(bytes, &mut block.text, text_bytes_max as usize) {
             // The host decodes a frame whole before it looks at a line of it.
             block.text.truncate(before);
-            block.fault = Some(frame_fault(error, number, start));
+            block.fault = Some(frame_fault(error, number, start, run.frame_bytes_max));
             blocks.push(std::mem::replace(&mut block, spares.take()));
         }
     }
@@ -261,7 +267,9 @@ fn decode(
 }
 
 /// Returns the fault of a frame that did not decode.
-pub fn frame_fault(error: DecodeError, frame: u64, byte: u64) -> Fault {
+///
+/// `text_bytes_max` is the limit that a frame over a limit is over.
+pub fn frame_fault(error: DecodeError, frame: u64, byte: u64, text_bytes_max: u64) -> Fault {
     let place = Place { frame: Some(frame), byte: Some(byte), ..Place::default() };
     match error {
         DecodeError::Invalid => {
@@ -270,7 +278,10 @@ pub fn frame_fault(error: DecodeError, frame: u64, byte: u64) -> Fault {
             Fault::corrupt("container/frame-invalid", host, place)
         }
         DecodeError::TooLarge => {
-            let message = format!("frame {frame} is not checked: it decodes to more than allowed");
+            let message = format!(
+                "frame {frame} is not checked: its text is larger than {text_bytes_max} bytes \
+                 (--max-frame-bytes)"
+            );
             Fault::new(FaultKind::Limit, "limit/frame", message, None, place)
         }
     }
@@ -374,7 +385,8 @@ impl<'a> Framed<'a> {
         }
         self.byte += bytes as u64;
         let frames = self.frames[first..self.index].to_vec();
-        Ok(Job::Frames { input, frames, index, byte })
+        let frame_bytes_max = self.frame_bytes_max;
+        Ok(Job::Frames { input, frames, index, byte, frame_bytes_max })
     }
 }
 
@@ -419,6 +431,7 @@ pub struct Stream<'a> {
     text_bytes_max: u64,
     rest: Vec<u8>,
     done: bool,
+    pace: Pace,
     /// The frame is the torn last one: its input ends before it does.
     torn: bool,
 }
@@ -445,6 +458,7 @@ impl<'a> Stream<'a> {
             text_bytes_max,
             rest: Vec::new(),
             done: false,
+            pace: Pace::Free,
             torn: false,
         }
     }
@@ -480,7 +494,8 @@ impl<'a> Stream<'a> {
         let target = text.len() + JOB_BYTES;
         while text.len() < target && !self.done {
             if let Err(error) = self.step(&mut text)? {
-                block.fault = Some(frame_fault(error, self.frame.unwrap_or(0), self.start));
+                let (frame, max) = (self.frame.unwrap_or(0), self.text_bytes_max);
+                block.fault = Some(frame_fault(error, frame, self.start, max));
                 self.done = true;
             }
         }
@@ -494,16 +509,15 @@ impl<'a> Stream<'a> {
     /// Decodes a little more; the inner error is the frame's.
     fn step(&mut self, text: &mut Vec<u8>) -> io::Result<Result<(), DecodeError>> {
         if self.at == self.input.len() && self.offset < self.end {
+            let is_first = self.offset == self.start;
             self.refill()?;
-            if self.offset == self.start + self.input.len() as u64
-                && !self.torn
-                && !crate::dsh::decode::window_is_accepted(&self.input)
-            {
-                return Ok(Err(DecodeError::Invalid));
+            if is_first {
+                self.pace = Pace::of(&self.input);
             }
         }
         let before = text.len();
-        let step = match self.decoder.step(&self.input[self.at..], text, JOB_BYTES / 4) {
+        let input = &self.input[self.at..];
+        let step = match self.decoder.step(input, text, JOB_BYTES / 4, self.pace) {
             Ok(step) => step,
             Err(error) => return Ok(Err(error)),
         };

@@ -1,104 +1,125 @@
-//! Sixteen bytes of text at a time, as one word: arithmetic on it looks at all of them at once.
+//! Many bytes of text at a time, as bit masks: bit 0 is the first byte.
 //!
-//! A mask has the top bit of a byte set for each byte that is meant. It is exact up to and including
-//! the first such byte, which is all that anybody asks: a borrow may mark bytes behind it.
+//! It is all plain arithmetic and loops that the compiler turns into vector instructions.
 
 #![expect(clippy::inline_always, reason = "a call costs more than what these do")]
 
-/// Bytes in a block.
-pub(super) const WIDTH: usize = size_of::<Word>();
+/// Bytes in a block: as many as a mask has bits.
+pub(super) const WIDTH: usize = 64;
 
-/// A block of text, its first byte in the lowest bits.
-pub(super) type Word = u128;
+/// A block of text.
+pub(super) type Block = [u8; WIDTH];
 
-/// A byte in every place of a word.
-const fn all(byte: u8) -> Word {
-    Word::from_ne_bytes([byte; WIDTH])
-}
-
-/// The top bit of every byte.
-const HIGH: Word = all(0x80);
-
-/// Returns the block that starts at `position`. Past the end of the text it is zeros, which are
-/// control characters, so that whoever looks for a byte that matters stops there.
+/// Returns a bit for each byte of a block that is meant.
 #[inline(always)]
-pub(super) fn at(text: &[u8], position: usize) -> Word {
-    match text.get(position..).and_then(|rest| rest.first_chunk()) {
-        Some(block) => Word::from_le_bytes(*block),
-        None => last(text, position),
+pub(super) fn mask(block: &Block, is_meant: impl Fn(u8) -> bool) -> u64 {
+    let mut meant = [0; WIDTH];
+    for (meant, byte) in meant.iter_mut().zip(block) {
+        *meant = u8::from(is_meant(*byte));
     }
-}
-
-/// Returns the block at a position near the end of the text.
-#[inline(never)]
-fn last(text: &[u8], position: usize) -> Word {
-    if let (Some(block), Some(bytes)) = (text.last_chunk(), text.len().checked_sub(position)) {
-        // The last block of the text holds it; what comes before is shifted out.
-        let shift = (WIDTH - bytes) * 8;
-        return Word::from_le_bytes(*block).checked_shr(shift as u32).unwrap_or(0);
+    let (lanes, _) = meant.as_chunks();
+    // Each of the eight bits is moved into the top byte by one term of the product.
+    let gather =
+        |lane: &[u8; 8]| u64::from_le_bytes(*lane).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    let mut mask = 0;
+    for (place, lane) in lanes.iter().enumerate() {
+        mask |= gather(lane) << (8 * place);
     }
-    let mut block = [0; WIDTH];
-    let rest = text.get(position..).unwrap_or_default();
-    block[..rest.len()].copy_from_slice(rest);
-    Word::from_le_bytes(block)
+    mask
 }
 
-/// Returns where the first bytes are that end a string or are special in it: quotes, backslashes
-/// and control characters.
-#[inline(always)]
-pub(super) fn string_stops(word: Word) -> Word {
-    let quote = word ^ all(b'"');
-    let backslash = word ^ all(b'\\');
-    // Each difference borrows into the top bit of a byte that is too small, if it had none.
-    let small = (quote.wrapping_sub(all(1)) & !quote)
-        | (backslash.wrapping_sub(all(1)) & !backslash)
-        | (word.wrapping_sub(all(0x20)) & !word);
-    small & HIGH
-}
-
-/// Returns where the first bytes are that are no decimal digit.
-#[inline(always)]
-pub(super) fn not_digits(word: Word) -> Word {
-    // What is left of a digit is below 10, and of no other byte; with the top bits out of the way no
-    // byte carries into the next, and this mask is exact throughout.
-    let value = word ^ all(b'0');
-    (((value & !HIGH) + all(0x80 - 10)) | value) & HIGH
-}
-
-/// Returns how many bytes come before the first one of a mask; [`WIDTH`] for an empty mask.
-#[inline(always)]
-pub(super) fn count_before(mask: Word) -> usize {
-    mask.trailing_zeros() as usize / 8
-}
-
-/// Returns whether, of the bytes before the first one of a mask, one is at or above 0x80.
-#[inline(always)]
-pub(super) fn has_high_before(word: Word, mask: Word) -> bool {
-    // The bits below the lowest one of the mask; all of them for an empty mask.
-    word & HIGH & mask.wrapping_sub(1) & !mask != 0
-}
-
-/// Bytes in a stretch.
-pub(super) const STRETCH: usize = 32;
-
-/// Returns whether a stretch has no byte that ends a string or is special in it. The compiler
-/// makes vector instructions of it.
-#[inline(always)]
-pub(super) fn is_plain_stretch(stretch: &[u8; STRETCH]) -> bool {
-    !stretch.iter().fold(false, |stop, &byte| stop | is_string_stop(byte))
-}
-
-/// Returns whether a stretch has a byte at or above 0x80.
-#[inline(always)]
-pub(super) fn is_high_stretch(stretch: &[u8; STRETCH]) -> bool {
-    stretch.iter().fold(0, |bits, &byte| bits | byte) >= 0x80
-}
-
-/// Returns whether a byte ends a string or is special in it.
+/// Returns whether a byte ends a string or is special in it: a quote, a backslash or a control
+/// character.
 #[inline(always)]
 #[expect(clippy::needless_bitwise_bool, reason = "without branches it is done for many at once")]
 pub(super) fn is_string_stop(byte: u8) -> bool {
     (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+}
+
+/// Returns whether a byte of some is at or above 0x80.
+#[inline(always)]
+pub(super) fn has_high(bytes: &[u8]) -> bool {
+    bytes.iter().fold(0, |all, byte| all | byte) >= 0x80
+}
+
+/// A block of a text that moves along it and knows where strings stop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window<'t> {
+    pub(super) text: &'t [u8],
+    /// Where the block starts.
+    base: usize,
+    /// Its bytes that end a string or are special in it.
+    stops: u64,
+    /// A byte at or above 0x80 may be in it; or was, in a string that goes on in it.
+    pub(super) high: bool,
+}
+
+impl<'t> Window<'t> {
+    /// Makes a window on no block yet.
+    #[inline(always)]
+    pub(super) fn new(text: &'t [u8]) -> Self {
+        // No place is within a block of this one.
+        Self { text, base: usize::MAX - WIDTH, stops: 0, high: false }
+    }
+
+    /// Returns the offset of the first byte from `position` that ends a string or is special in
+    /// it; past the end of the text where there is none.
+    #[inline(always)]
+    pub(super) fn stop_from(&mut self, position: usize) -> usize {
+        let offset = position.wrapping_sub(self.base);
+        if offset < WIDTH {
+            let stops = self.stops >> offset;
+            if stops != 0 {
+                return position + stops.trailing_zeros() as usize;
+            }
+        }
+        self.stop_beyond(position)
+    }
+
+    /// Goes on in the blocks behind the current one.
+    #[inline(never)]
+    fn stop_beyond(&mut self, position: usize) -> usize {
+        let within = position.wrapping_sub(self.base) < WIDTH;
+        // A string that spans blocks has a high byte if one of them has.
+        let mut high = within && self.high;
+        let mut next = if within { self.base + WIDTH } else { position };
+        while next < self.text.len() {
+            self.load(next);
+            high |= self.high;
+            let stops = self.stops >> (next - self.base);
+            if stops != 0 {
+                self.high = high;
+                return next + stops.trailing_zeros() as usize;
+            }
+            next = self.base + WIDTH;
+        }
+        self.text.len()
+    }
+
+    /// Moves to the block at `position`, or to the last one of the text, which has it in it.
+    #[inline(always)]
+    fn load(&mut self, position: usize) {
+        let text = self.text;
+        self.base = position.min(text.len().saturating_sub(WIDTH));
+        match text.get(self.base..).and_then(|rest| rest.first_chunk()) {
+            Some(block) => self.look_at(block),
+            None => self.look_at_short(),
+        }
+    }
+
+    #[inline(always)]
+    fn look_at(&mut self, block: &Block) {
+        self.stops = mask(block, is_string_stop);
+        self.high = has_high(block);
+    }
+
+    /// Looks at a text that is shorter than a block, with zeros behind it.
+    #[inline(never)]
+    fn look_at_short(&mut self) {
+        let mut block = [0; WIDTH];
+        block[..self.text.len()].copy_from_slice(self.text);
+        self.look_at(&block);
+    }
 }
 
 #[cfg(test)]
@@ -106,46 +127,56 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_byte_that_matters_is_found_for_every_byte_at_every_place() {
+    fn a_mask_has_a_bit_for_each_byte_that_is_meant() {
         for place in 0..WIDTH {
             for byte in 0..=u8::MAX {
-                for around in [b' ', b'!', b'#', b'0', b'9', b'[', b']', 0x7F, 0x80, 0xFF] {
+                for around in [0, b'!', b'"', b'\\', 0x1F, 0x20, 0x7F, 0x80, 0xFF] {
                     let mut block = [around; WIDTH];
                     block[place] = byte;
-                    check(&block);
-                    // What lies behind the first one must not matter.
-                    for behind in [0, 1, b'"', b'#', b'\\', b']', b'/', b':', 0xFF] {
-                        block[place + 1..].fill(behind);
-                        check(&block);
+                    let bit = |(i, b): (usize, &u8)| u64::from(is_string_stop(*b)) << i;
+                    let expected = block.iter().enumerate().map(bit).sum::<u64>();
+                    assert_eq!(mask(&block, is_string_stop), expected, "{block:?}");
+                    assert_eq!(has_high(&block), block.iter().any(|b| *b >= 0x80));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_finds_the_next_stop_wherever_it_is_asked_from() {
+        // Texts of all lengths around a few blocks, with stops that are near and far apart.
+        for length in 0..4 * WIDTH {
+            for gap in [1, 2, 7, 63, 64, 65, 150, 1_000] {
+                let stop_at = |i: usize| if i % gap == gap / 2 { b'"' } else { b'a' };
+                let text: Vec<u8> = (0..length).map(stop_at).collect();
+                for step in [1, 3, 40, 70, 130] {
+                    let mut window = Window::new(&text);
+                    for from in (0..=length).step_by(step) {
+                        let naive = text[from..].iter().position(|b| is_string_stop(*b));
+                        let found = window.stop_from(from);
+                        assert_eq!(
+                            text.get(found..).is_some_and(|rest| !rest.is_empty()),
+                            naive.is_some()
+                        );
+                        assert!(
+                            naive.is_none_or(|stop| from + stop == found),
+                            "{length} {gap} {from}"
+                        );
                     }
                 }
             }
         }
     }
 
-    fn check(block: &[u8; WIDTH]) {
-        let word = Word::from_le_bytes(*block);
-        let first = |is: fn(u8) -> bool| block.iter().position(|b| is(*b)).unwrap_or(WIDTH);
-        let stop = first(is_string_stop);
-        let stops = string_stops(word);
-        assert_eq!(count_before(stops), stop, "stops of {block:?}");
-        let high = block[..stop].iter().any(|b| *b >= 0x80);
-        assert_eq!(has_high_before(word, stops), high, "high bytes of {block:?}");
-        let digits = first(|b| !b.is_ascii_digit());
-        assert_eq!(count_before(not_digits(word)), digits, "digits of {block:?}");
-    }
-
     #[test]
-    fn a_block_at_the_end_of_a_text_goes_on_with_zeros() {
-        let text: Vec<u8> = (1..=40).collect();
-        for end in 0..text.len() {
-            for start in 0..=end + 1 {
-                let mut block = [0; WIDTH];
-                let rest = text[..end].get(start..).unwrap_or_default();
-                let count = rest.len().min(WIDTH);
-                block[..count].copy_from_slice(&rest[..count]);
-                assert_eq!(at(&text[..end], start).to_le_bytes(), block, "from {start} of {end}");
-            }
+    fn a_window_knows_of_high_bytes_in_a_string_that_spans_blocks() {
+        for high in 0..3 * WIDTH {
+            let mut text = vec![b'a'; 3 * WIDTH];
+            text[high] = 0x80;
+            text.push(b'"');
+            let mut window = Window::new(&text);
+            assert_eq!(window.stop_from(0), 3 * WIDTH);
+            assert!(window.high, "a high byte at {high}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The elements of an array, one after the other.
 
+use super::block::Window;
 use super::lex::{self, Scalar};
 use super::tape::Node;
 use super::value::Json;
@@ -7,7 +8,7 @@ use super::value::Json;
 /// The elements of an array, in order; an iterator.
 #[derive(Clone, Debug)]
 pub struct Elements<'a> {
-    text: &'a [u8],
+    window: Window<'a>,
     from: From<'a>,
     /// Elements that are still to come.
     left: usize,
@@ -25,17 +26,17 @@ enum From<'a> {
 impl<'a> Elements<'a> {
     /// No elements.
     pub(super) fn none() -> Self {
-        Self { text: &[], from: From::Text(0), left: 0 }
+        Self { window: Window::new(&[]), from: From::Text(0), left: 0 }
     }
 
     /// The first `count` elements, all scalars, from behind the opening bracket at `start`.
     pub(super) fn flat(text: &'a [u8], start: usize, count: u32) -> Self {
-        Self { text, from: From::Text(start), left: count as usize }
+        Self { window: Window::new(text), from: From::Text(start), left: count as usize }
     }
 
     /// The elements whose nodes are these.
     pub(super) fn taped(text: &'a [u8], nodes: &'a [Node], count: u32) -> Self {
-        Self { text, from: From::Tape(nodes), left: count as usize }
+        Self { window: Window::new(text), from: From::Tape(nodes), left: count as usize }
     }
 
     /// Returns the next element and where it starts, when the elements are in the text.
@@ -43,10 +44,11 @@ impl<'a> Elements<'a> {
     pub(super) fn next_scalar(&mut self) -> Option<(usize, Scalar)> {
         let From::Text(position) = &mut self.from else { return None };
         self.left = self.left.checked_sub(1)?;
-        let start = lex::skip_space(self.text, *position);
-        let scalar = lex::scalar(self.text, start, self.text[start]).expect("a scanned scalar");
+        let text = self.window.text;
+        let start = lex::skip_space(text, *position);
+        let scalar = lex::scalar(&mut self.window, start, text[start]).expect("a scanned scalar");
         // Behind the element and its comma, or the bracket that nobody looks past.
-        *position = lex::skip_space(self.text, scalar.end) + 1;
+        *position = lex::skip_space(text, scalar.end) + 1;
         Some((start, scalar))
     }
 }
@@ -58,12 +60,12 @@ impl<'a> Iterator for Elements<'a> {
     fn next(&mut self) -> Option<Json<'a>> {
         if let From::Tape(nodes) = &mut self.from {
             self.left = self.left.checked_sub(1)?;
-            let element = Json::on(self.text, nodes, 0);
+            let element = Json::on(self.window.text, nodes, 0);
             *nodes = &nodes[element.span()..];
             return Some(element);
         }
         let (start, scalar) = self.next_scalar()?;
-        Some(Json::scalar(self.text, start, scalar))
+        Some(Json::scalar(self.window.text, start, scalar))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

@@ -5,7 +5,7 @@
 
 #![expect(clippy::inline_always, reason = "a call costs more than most scalars do")]
 
-use super::block;
+use super::block::{self, Window};
 use super::tape::Kind;
 
 /// A scalar value in the text.
@@ -43,75 +43,65 @@ fn skip_spaces(text: &[u8], mut position: usize) -> usize {
 
 /// Returns the scalar that starts at `start` with the byte `first`, if there is one.
 #[inline(always)]
-pub(super) fn scalar(text: &[u8], start: usize, first: u8) -> Option<Scalar> {
+pub(super) fn scalar(window: &mut Window<'_>, start: usize, first: u8) -> Option<Scalar> {
     match first {
         b'"' => {
-            let (end, flag) = string(text, start)?;
+            let (end, flag) = string(window, start)?;
             Some(Scalar { kind: Kind::String, flag, end })
         }
         b'0'..=b'9' | b'-' => {
-            let end = number(text, start, first)?;
+            let end = number(window.text, start, first)?;
             Some(Scalar { kind: Kind::Number, flag: false, end })
         }
-        _ => literal(text, start, first),
+        _ => literal(window.text, start, first),
     }
 }
 
 /// Returns where the string ends whose opening quote is at `start`, and whether it holds a
 /// backslash or a byte at or above 0x80.
 #[inline(always)]
-pub(super) fn string(text: &[u8], start: usize) -> Option<(usize, bool)> {
-    let body = start + 1;
-    let word = block::at(text, body);
-    let stops = block::string_stops(word);
-    let stop = body + block::count_before(stops);
-    // Most strings are short and plain: their closing quote is what stops them.
-    if stops != 0 && text.get(stop) == Some(&b'"') {
-        return Some((stop + 1, block::has_high_before(word, stops)));
-    }
-    long_string(text, body)
+pub(super) fn string(window: &mut Window<'_>, start: usize) -> Option<(usize, bool)> {
+    let stop = window.stop_from(start + 1);
+    string_from(window, start, stop)
 }
 
-/// Goes on from within a string.
+/// Returns what [`string`] does, when it is known where the string first stops.
+#[inline(always)]
+pub(super) fn string_from(
+    window: &mut Window<'_>,
+    start: usize,
+    stop: usize,
+) -> Option<(usize, bool)> {
+    if window.text.get(stop) == Some(&b'"') {
+        return Some((stop + 1, is_high(window, start, stop)));
+    }
+    escaped_string(window, stop).map(|end| (end, true))
+}
+
+/// Returns whether a byte at or above 0x80 is between two places, the second one in the window.
+#[inline(always)]
+pub(super) fn is_high(window: &Window<'_>, start: usize, end: usize) -> bool {
+    window.high && block::has_high(&window.text[start..end])
+}
+
+/// Goes on in a string that stops at something else than its closing quote.
 #[inline(never)]
-fn long_string(text: &[u8], mut position: usize) -> Option<(usize, bool)> {
-    let mut flag = false;
+fn escaped_string(window: &mut Window<'_>, mut stop: usize) -> Option<usize> {
     loop {
-        let word = block::at(text, position);
-        let stops = block::string_stops(word);
-        flag |= block::has_high_before(word, stops);
-        position += block::count_before(stops);
-        if stops == 0 {
-            position = skip_plain(text, position, &mut flag);
-            continue;
-        }
-        match *text.get(position)? {
-            b'"' => return Some((position + 1, flag)),
+        match *window.text.get(stop)? {
+            b'"' => return Some(stop + 1),
             b'\\' => {
-                flag = true;
-                position = escape(text, position)?;
+                let end = escape(window.text, stop)?;
+                stop = window.stop_from(end);
             }
             _ => return None,
         }
     }
 }
 
-/// Skips stretches of a string that have nothing special; sets the flag for high bytes.
-#[inline(always)]
-fn skip_plain(text: &[u8], mut position: usize, flag: &mut bool) -> usize {
-    while let Some(stretch) = text.get(position..).and_then(|rest| rest.first_chunk()) {
-        if !block::is_plain_stretch(stretch) {
-            break;
-        }
-        *flag |= block::is_high_stretch(stretch);
-        position += block::STRETCH;
-    }
-    position
-}
-
 /// Returns where the escape ends whose backslash is at `start`.
 #[inline(always)]
-fn escape(text: &[u8], start: usize) -> Option<usize> {
+pub(super) fn escape(text: &[u8], start: usize) -> Option<usize> {
     match *text.get(start + 1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(start + 2),
         b'u' => {
@@ -125,15 +115,39 @@ fn escape(text: &[u8], start: usize) -> Option<usize> {
 /// Returns where the number ends that starts at `start` with the byte `first`, a digit or a minus.
 #[inline(always)]
 #[expect(clippy::needless_bitwise_bool, reason = "the lengths of numbers are not to be foretold")]
-fn number(text: &[u8], start: usize, first: u8) -> Option<usize> {
+pub(super) fn number(text: &[u8], start: usize, first: u8) -> Option<usize> {
     // A minus stops at once; sixteen digits and more do not stop.
-    let count = block::count_before(block::not_digits(block::at(text, start)));
+    let mut count = digits(text, start);
+    if count == 8 {
+        count += digits(text, start + 8);
+    }
     let end = start + count;
-    let plain = ((first != b'0') | (count == 1)) & (count.wrapping_sub(1) < block::WIDTH - 1);
+    let plain = ((first != b'0') | (count == 1)) & (count.wrapping_sub(1) < 15);
     if plain && !matches!(text.get(end), Some(b'.' | b'e' | b'E')) {
         return Some(end);
     }
     any_number(text, start)
+}
+
+/// Returns how many of the next eight bytes are decimal digits, up to the first one that is none.
+#[inline(always)]
+pub(super) fn digits(text: &[u8], start: usize) -> usize {
+    const fn all(byte: u8) -> u64 {
+        u64::from_ne_bytes([byte; 8])
+    }
+    let Some(word) = text.get(start..).and_then(|rest| rest.first_chunk()) else {
+        return digits_at_end(text, start);
+    };
+    // What is left of a digit is below 10, and of no other byte; with the top bits out of the way no
+    // byte carries into the next.
+    let value = u64::from_le_bytes(*word) ^ all(b'0');
+    let others = (((value & all(0x7F)) + all(0x80 - 10)) | value) & all(0x80);
+    others.trailing_zeros() as usize / 8
+}
+
+#[cold]
+fn digits_at_end(text: &[u8], start: usize) -> usize {
+    text.iter().skip(start).take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// The grammar of numbers, as the RFC has it.
@@ -175,7 +189,7 @@ fn skip_digits(text: &[u8], mut position: usize) -> usize {
 
 /// Returns the literal that starts at `start` with the byte `first`, if there is one.
 #[inline(always)]
-fn literal(text: &[u8], start: usize, first: u8) -> Option<Scalar> {
+pub(super) fn literal(text: &[u8], start: usize, first: u8) -> Option<Scalar> {
     let (kind, word): (Kind, &[u8]) = match first {
         b'n' => (Kind::Null, b"null"),
         b't' => (Kind::True, b"true"),

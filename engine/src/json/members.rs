@@ -74,7 +74,10 @@ impl<'a> Members<'a> {
         }
         places.sort_unstable_by_key(|place| place.key);
         let (text, nodes) = object.parts();
-        Self { left: places.len(), form: Form::Resolved { text, nodes, places: places.into_iter() } }
+        Self {
+            left: places.len(),
+            form: Form::Resolved { text, nodes, places: places.into_iter() },
+        }
     }
 }
 

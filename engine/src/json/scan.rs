@@ -1,15 +1,22 @@
 //! The scanner: one pass over a text that decides whether it is JSON and lays down its tape.
 //!
-//! It is a loop with an explicit stack of open containers, so depth costs four bytes a level and
-//! no recursion. A malformed text is only known to be malformed here; where and why is found by
-//! a second, slow pass over it, by the machine that also judges texts in pieces.
+//! It is a loop over what comes next, with a stack of open containers, so depth costs four bytes a
+//! level and no recursion. Two shortcuts take what nearly all of a log is made of: members written
+//! without white space ([`plain`](super::plain)), and arrays of scalars ([`flat`](super::flat)); they
+//! may leave any of it to the loop, which can do everything.
+//!
+//! A malformed text is only known to be malformed here; where and why is found by a second, slow
+//! pass over it, by the machine that also judges texts in pieces.
 
 #![expect(clippy::inline_always, reason = "these are the body of one loop, which is hot")]
 
+use super::block::Window;
 use super::defect::{Defect, DefectKind};
 use super::elements::Elements;
+use super::flat::{self, Flat};
 use super::grammar;
 use super::lex::{self, Scalar};
+use super::plain;
 use super::tape::{Kind, Node, Tape};
 
 /// Nodes that any text may have, whatever its length.
@@ -19,10 +26,13 @@ const NODES_ALWAYS: usize = 4 << 20;
 /// than its text.
 const BYTES_PER_NODE: usize = 24;
 
+/// Nodes that a tape has room for when it gets its first one.
+const NODES_AT_FIRST: usize = 64;
+
 /// Scans texts onto tapes; reusable, for the sake of its memory.
 #[derive(Clone, Debug, Default)]
 pub struct Scanner {
-    /// Indexes of the nodes of the containers that are open.
+    /// Places on the tape of the containers that are open.
     open: Vec<u32>,
     node_limit: Option<usize>,
 }
@@ -33,8 +43,9 @@ impl Scanner {
         Self::default()
     }
 
-    /// Sets how many nodes one text may have. The default is the larger of 4 Mi and one for each
-    /// 24 bytes of text.
+    /// Sets how many nodes one text may have: one for each container, two for each member, and one
+    /// for each element of an array that has a container among its elements. The default is the
+    /// larger of 4 Mi and one for each 24 bytes of text.
     #[must_use]
     pub fn node_limit(mut self, nodes: usize) -> Self {
         self.node_limit = Some(nodes);
@@ -53,252 +64,300 @@ impl Scanner {
             let what = "the text is longer than 4 GiB";
             return Err(Defect { offset: 0, what, kind: DefectKind::TooLong });
         }
-        let root = tape.nodes.len();
+        let root = tape.used;
         let limit = self.node_limit.unwrap_or(NODES_ALWAYS.max(text.len() / BYTES_PER_NODE));
         self.open.clear();
         let mut run = Run {
-            text,
+            window: Window::new(text),
             nodes: &mut tape.nodes,
             open: &mut self.open,
+            at: At { position: 0, used: root, count: 0 },
             nodes_max: root.saturating_add(limit).min(u32::MAX as usize),
         };
-        match run.value() {
-            Ok(()) => Ok(root as u32),
-            Err(stop) => {
-                tape.nodes.truncate(root);
-                Err(explain(text, &stop))
+        let stop = run.text().err();
+        // Looked at last, so that it does not depend on the room that the tape already had.
+        let stop = if run.at.used > run.nodes_max { Some(Stop::Full) } else { stop };
+        let At { position, used, .. } = run.at;
+        match stop {
+            None => {
+                tape.used = used;
+                Ok(root as u32)
             }
+            Some(stop) => Err(explain(text, stop, position)),
         }
     }
 }
 
-/// Why a scan stopped, and where it was.
+/// Why a scan stopped.
 #[derive(Clone, Copy)]
-enum Stop {
-    Malformed(usize),
-    Full(usize),
+pub(super) enum Stop {
+    /// The text is no JSON.
+    Malformed,
+    /// There are more nodes than there may be.
+    Full,
 }
 
 /// Finds the words for a stop.
 #[cold]
-fn explain(text: &[u8], stop: &Stop) -> Defect {
-    match *stop {
-        Stop::Malformed(offset) => grammar::judge(text)
-            .err()
-            .unwrap_or(Defect::malformed(offset, "the text is not JSON")),
-        Stop::Full(offset) => {
+fn explain(text: &[u8], stop: Stop, offset: usize) -> Defect {
+    match stop {
+        Stop::Malformed => {
+            grammar::judge(text).err().unwrap_or(Defect::malformed(offset, "the text is not JSON"))
+        }
+        Stop::Full => {
             let what = "the text holds more values than the limit";
             Defect { offset, what, kind: DefectKind::TooManyNodes }
         }
     }
 }
 
+/// Where a scan is.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    /// In the text.
+    pub(super) position: usize,
+    /// On the tape: how many nodes count.
+    pub(super) used: usize,
+    /// In the innermost open container: its members or elements so far.
+    pub(super) count: u32,
+}
+
+/// What comes next.
+#[derive(Clone, Copy)]
+pub(super) enum Next {
+    /// The key of a member.
+    Key,
+    /// An element.
+    Element,
+    /// What follows a member.
+    AfterMember,
+    /// What follows an element.
+    AfterElement,
+    /// What follows the root.
+    End,
+}
+
+/// The key of a member.
+#[derive(Clone, Copy)]
+struct Key {
+    flag: bool,
+    start: usize,
+    end: usize,
+}
+
 /// One scan under way.
 struct Run<'r> {
-    text: &'r [u8],
+    window: Window<'r>,
+    /// The tape, and room behind what is used of it.
     nodes: &'r mut Vec<Node>,
     open: &'r mut Vec<u32>,
+    at: At,
     /// Nodes that the tape may have in all.
     nodes_max: usize,
 }
 
-/// Where the elements of an array end that was read as scalars.
-struct Flat {
-    /// At the bracket, or at the first element that is a container.
-    position: usize,
-    count: u32,
-    kinds: u8,
-    closed: bool,
-}
-
 impl Run<'_> {
     /// Scans the whole text.
-    fn value(&mut self) -> Result<(), Stop> {
-        let text = self.text;
-        let mut position = lex::skip_space(text, 0);
-        // Whether the innermost open container is an object.
-        let mut in_object = false;
-        'value: loop {
-            let first = *text.get(position).ok_or(Stop::Malformed(position))?;
-            match first {
-                b'{' => {
-                    self.open(Kind::Object, position)?;
-                    position = lex::skip_space(text, position + 1);
-                    if text.get(position) != Some(&b'}') {
-                        position = self.key(position)?;
-                        in_object = true;
-                        continue 'value;
-                    }
-                    position += 1;
-                    in_object = self.close(position);
-                }
-                b'[' => {
-                    let flat = flat_elements(text, position + 1)?;
-                    let index = self.open(Kind::Array, position)?;
-                    if flat.closed {
-                        let array = &mut self.nodes[index];
-                        (array.flag, array.count, array.kinds) = (true, flat.count, flat.kinds);
-                        position = flat.position + 1;
-                        in_object = self.close(position);
-                    } else {
-                        self.unflatten(index, &flat)?;
-                        position = flat.position;
-                        in_object = false;
-                        self.count_element(position);
-                        continue 'value;
+    fn text(&mut self) -> Result<(), Stop> {
+        self.skip_space();
+        let mut next = self.value(None)?;
+        loop {
+            next = match next {
+                Next::Key => {
+                    match plain::members(&mut self.window, self.nodes, self.open, &mut self.at) {
+                        Some(next) => next,
+                        None => self.member()?,
                     }
                 }
-                _ => {
-                    let scalar = lex::scalar(text, position, first).ok_or(Stop::Malformed(position))?;
-                    self.push_scalar(position, scalar)?;
-                    position = scalar.end;
+                Next::Element => {
+                    self.at.count += 1;
+                    self.value(None)?
                 }
-            }
-            // A value has just ended; close what closes, and find the next value.
-            loop {
-                position = lex::skip_space(text, position);
-                if self.open.is_empty() {
-                    let end = position == text.len();
-                    return if end { Ok(()) } else { Err(Stop::Malformed(position)) };
+                Next::AfterMember => self.after(b'}', Next::Key)?,
+                Next::AfterElement => self.after(b']', Next::Element)?,
+                Next::End => {
+                    self.skip_space();
+                    return self.peek().map_or(Ok(()), |_| Err(Stop::Malformed));
                 }
-                let byte = *text.get(position).ok_or(Stop::Malformed(position))?;
-                match byte {
-                    b',' if in_object => {
-                        position = self.key(lex::skip_space(text, position + 1))?;
-                        continue 'value;
-                    }
-                    b',' => {
-                        position = lex::skip_space(text, position + 1);
-                        self.count_element(position);
-                        continue 'value;
-                    }
-                    b'}' if in_object => {}
-                    b']' if !in_object => {}
-                    _ => return Err(Stop::Malformed(position)),
-                }
-                position += 1;
-                in_object = self.close(position);
             }
         }
     }
 
-    /// Scans a member's key and colon; returns where its value starts.
     #[inline(always)]
-    fn key(&mut self, start: usize) -> Result<usize, Stop> {
-        let text = self.text;
-        if text.get(start) != Some(&b'"') {
-            return Err(Stop::Malformed(start));
-        }
-        let (end, flag) = lex::string(text, start).ok_or(Stop::Malformed(start))?;
-        self.push_scalar(start, Scalar { kind: Kind::String, flag, end })?;
-        if let Some(&object) = self.open.last() {
-            self.nodes[object as usize].count += 1;
-        }
-        let colon = lex::skip_space(text, end);
-        if text.get(colon) != Some(&b':') {
-            return Err(Stop::Malformed(colon));
-        }
-        Ok(lex::skip_space(text, colon + 1))
+    fn skip_space(&mut self) {
+        self.at.position = lex::skip_space(self.window.text, self.at.position);
     }
 
-    /// Counts the element that starts at `position` in the innermost array, which is not flat.
     #[inline(always)]
-    fn count_element(&mut self, position: usize) {
-        let kind = match self.text.get(position) {
-            Some(b'"') => Kind::String,
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b'n') => Kind::Null,
-            Some(b't') => Kind::True,
-            Some(b'f') => Kind::False,
-            _ => Kind::Number,
-        };
-        if let Some(&array) = self.open.last() {
-            let array = &mut self.nodes[array as usize];
-            array.count += 1;
-            array.kinds |= kind.bit();
-        }
+    fn peek(&self) -> Option<u8> {
+        self.window.text.get(self.at.position).copied()
     }
 
-    /// Opens a container; returns the index of its node.
+    /// Takes one byte and the white space behind it.
     #[inline(always)]
-    fn open(&mut self, kind: Kind, position: usize) -> Result<usize, Stop> {
-        let index = self.nodes.len();
-        let start = position as u32;
-        self.push(Node { kind, flag: false, kinds: 0, start, end: start, count: 0, span: 1 })?;
-        self.open.push(index as u32);
-        Ok(index)
-    }
-
-    /// Closes the innermost container, which ends before `end`; returns whether the one around it
-    /// is an object.
-    #[inline(always)]
-    fn close(&mut self, end: usize) -> bool {
-        if let Some(index) = self.open.pop() {
-            let count = self.nodes.len() as u32;
-            let node = &mut self.nodes[index as usize];
-            node.end = end as u32;
-            node.span = count - index;
+    fn take(&mut self, byte: u8) -> Result<(), Stop> {
+        if self.peek() != Some(byte) {
+            return Err(Stop::Malformed);
         }
-        self.open.last().is_some_and(|&outer| self.nodes[outer as usize].kind == Kind::Object)
-    }
-
-    /// Puts the scalars on the tape that an array begins with which has a container after them.
-    #[cold]
-    fn unflatten(&mut self, index: usize, flat: &Flat) -> Result<(), Stop> {
-        let mut elements = Elements::flat(self.text, self.nodes[index].start as usize + 1, flat.count);
-        while let Some((start, scalar)) = elements.next_scalar() {
-            self.push_scalar(start, scalar)?;
-        }
-        let array = &mut self.nodes[index];
-        (array.count, array.kinds) = (flat.count, flat.kinds);
+        self.at.position += 1;
+        self.skip_space();
         Ok(())
     }
 
+    /// Goes on behind a member or an element: to the next `item`, or behind the closing `bracket`.
     #[inline(always)]
-    fn push_scalar(&mut self, start: usize, scalar: Scalar) -> Result<(), Stop> {
-        self.push(Node {
-            kind: scalar.kind,
-            flag: scalar.flag,
-            kinds: 0,
-            start: start as u32,
-            end: scalar.end as u32,
-            count: 0,
-            span: 1,
+    fn after(&mut self, bracket: u8, item: Next) -> Result<Next, Stop> {
+        self.skip_space();
+        if self.peek() == Some(bracket) {
+            return Ok(self.close());
+        }
+        self.take(b',')?;
+        Ok(item)
+    }
+
+    /// Scans any member.
+    #[inline(never)]
+    fn member(&mut self) -> Result<Next, Stop> {
+        let start = self.at.position;
+        if self.peek() != Some(b'"') {
+            return Err(Stop::Malformed);
+        }
+        let (end, flag) = lex::string(&mut self.window, start).ok_or(Stop::Malformed)?;
+        self.at.position = end;
+        self.skip_space();
+        self.take(b':')?;
+        self.at.count += 1;
+        self.value(Some(Key { flag, start, end }))
+    }
+
+    /// Scans a value: a scalar whole, of an array the elements that are scalars, of an object the
+    /// brace.
+    #[inline(always)]
+    fn value(&mut self, key: Option<Key>) -> Result<Next, Stop> {
+        let start = self.at.position;
+        match self.peek().ok_or(Stop::Malformed)? {
+            b'{' => {
+                self.lay(key, Scalar { kind: Kind::Object, flag: false, end: start })?;
+                self.open();
+                self.take(b'{')?;
+                return Ok(if self.peek() == Some(b'}') { self.close() } else { Next::Key });
+            }
+            b'[' => return self.array(key),
+            first => {
+                let scalar = lex::scalar(&mut self.window, start, first).ok_or(Stop::Malformed)?;
+                self.lay(key, scalar)?;
+                self.at.position = scalar.end;
+            }
+        }
+        Ok(match key {
+            Some(_) => Next::AfterMember,
+            None if self.open.is_empty() => Next::End,
+            None => Next::AfterElement,
         })
     }
 
+    /// Scans an array up to its first element that is a container, or whole.
     #[inline(always)]
-    fn push(&mut self, node: Node) -> Result<(), Stop> {
-        if self.nodes.len() >= self.nodes_max {
-            return Err(Stop::Full(node.start as usize));
+    fn array(&mut self, key: Option<Key>) -> Result<Next, Stop> {
+        let start = self.at.position;
+        let flat = flat::elements(&mut self.window, start + 1).ok_or(Stop::Malformed)?;
+        self.lay(key, Scalar { kind: Kind::Array, flag: flat.closed, end: start })?;
+        self.nodes[self.at.used - 1].kinds = flat.kinds;
+        self.open();
+        self.at.count = flat.count;
+        if flat.closed {
+            self.at.position = flat.position;
+            return Ok(self.close());
         }
-        self.nodes.push(node);
+        self.lay_elements(start + 1, &flat)?;
+        self.at.position = flat.position;
+        Ok(Next::Element)
+    }
+
+    /// Puts the elements on the tape after all that come before a container.
+    fn lay_elements(&mut self, start: usize, flat: &Flat) -> Result<(), Stop> {
+        let mut elements = Elements::flat(self.window.text, start, flat.count);
+        while let Some((start, scalar)) = elements.next_scalar() {
+            let [element] = self.room()?;
+            element.set(scalar.kind, scalar.flag, start, scalar.end);
+        }
         Ok(())
+    }
+
+    /// Lays down the value at the current position, behind its key if it has one.
+    #[inline(always)]
+    fn lay(&mut self, key: Option<Key>, value: Scalar) -> Result<(), Stop> {
+        let start = self.at.position;
+        if let Some(key) = key {
+            let [key_node, node] = self.room()?;
+            key_node.set(Kind::String, key.flag, key.start, key.end);
+            node.set(value.kind, value.flag, start, value.end);
+            return Ok(());
+        }
+        let [node] = self.room()?;
+        node.set(value.kind, value.flag, start, value.end);
+        if let Some(&array) = self.open.last() {
+            self.nodes[array as usize].kinds |= value.kind.bit();
+        }
+        Ok(())
+    }
+
+    /// Returns where the next nodes go, and counts them.
+    #[inline(always)]
+    fn room<const N: usize>(&mut self) -> Result<&mut [Node; N], Stop> {
+        let used = self.at.used;
+        if self.nodes.len() - used < N {
+            grow(self.nodes, used + N, self.nodes_max);
+        }
+        let room = self.nodes[used..].first_chunk_mut().ok_or(Stop::Full)?;
+        self.at.used += N;
+        Ok(room)
+    }
+
+    /// Opens the container whose node was the last one laid.
+    #[inline(always)]
+    fn open(&mut self) {
+        open(self.nodes, self.open, self.at.used - 1, self.at.count);
+        self.at.count = 0;
+    }
+
+    /// Closes the innermost container with the bracket that is next, and goes on around it.
+    #[inline(always)]
+    fn close(&mut self) -> Next {
+        self.at.position += 1;
+        close(self.nodes, self.open, &mut self.at)
     }
 }
 
-/// Scans elements that are scalars, from behind the opening bracket of an array.
-#[inline]
-fn flat_elements(text: &[u8], start: usize) -> Result<Flat, Stop> {
-    let mut position = lex::skip_space(text, start);
-    let (mut count, mut kinds) = (0, 0);
-    if text.get(position) == Some(&b']') {
-        return Ok(Flat { position, count, kinds, closed: true });
+/// Makes room for nodes, but not for more than the maximum.
+#[cold]
+#[inline(never)]
+fn grow(nodes: &mut Vec<Node>, needed: usize, max: usize) {
+    let count = needed.max(NODES_AT_FIRST).max(nodes.len() * 2).min(max);
+    nodes.resize(count.max(nodes.len()), Node::default());
+}
+
+/// Opens the container whose node is at `index`; keeps the `count` of the one around it.
+#[inline(always)]
+pub(super) fn open(nodes: &mut [Node], open: &mut Vec<u32>, index: usize, count: u32) {
+    if let Some(&outer) = open.last() {
+        nodes[outer as usize].count = count;
     }
-    loop {
-        let first = *text.get(position).ok_or(Stop::Malformed(position))?;
-        if matches!(first, b'{' | b'[') {
-            return Ok(Flat { position, count, kinds, closed: false });
-        }
-        let scalar = lex::scalar(text, position, first).ok_or(Stop::Malformed(position))?;
-        count += 1;
-        kinds |= scalar.kind.bit();
-        position = lex::skip_space(text, scalar.end);
-        match text.get(position) {
-            Some(b',') => position = lex::skip_space(text, position + 1),
-            Some(b']') => return Ok(Flat { position, count, kinds, closed: true }),
-            _ => return Err(Stop::Malformed(position)),
-        }
+    open.push(index as u32);
+}
+
+/// Closes the innermost container, which ends before the current position, and takes up the count
+/// of the one around it.
+#[inline(always)]
+pub(super) fn close(nodes: &mut [Node], open: &mut Vec<u32>, at: &mut At) -> Next {
+    if let Some(index) = open.pop() {
+        let node = &mut nodes[index as usize];
+        node.end = at.position as u32;
+        node.span = at.used as u32 - index;
+        node.count = at.count;
     }
+    let Some(&outer) = open.last() else { return Next::End };
+    let outer = &nodes[outer as usize];
+    at.count = outer.count;
+    if outer.kind == Kind::Object { Next::AfterMember } else { Next::AfterElement }
 }

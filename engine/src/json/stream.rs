@@ -1,7 +1,7 @@
 //! Texts in pieces: whether they are JSON, and their envelope, in memory that does not grow with
 //! them.
 
-use super::block;
+use super::block::{self, Window};
 use super::defect::Defect;
 use super::grammar::{Machine, Step};
 use super::skeleton::{Member, Skeleton};
@@ -113,12 +113,13 @@ impl Push {
     }
 
     fn take(&mut self, piece: &[u8]) -> Result<(), (usize, &'static str)> {
+        let mut window = Window::new(piece);
         let mut offset = 0;
         while let Some(&byte) = piece.get(offset) {
             if self.machine.in_string() && !block::is_string_stop(byte) {
-                let count = plain_count(&piece[offset..]);
-                self.keep(&piece[offset..offset + count]);
-                offset += count;
+                let stop = window.stop_from(offset).min(piece.len());
+                self.keep(&piece[offset..stop]);
+                offset = stop;
                 continue;
             }
             let mut step = self.machine.step(byte).map_err(|what| (offset, what))?;
@@ -190,7 +191,8 @@ impl Push {
         let text = Text::of_raw(&key);
         self.in_data = text.eq_str("data");
         self.data_seen |= self.in_data;
-        let known = self.skeleton.members.iter().position(|member| Text::of_raw(&member.key) == text);
+        let known =
+            self.skeleton.members.iter().position(|member| Text::of_raw(&member.key) == text);
         if known.is_some() || self.skeleton.members.len() < KEYS_MAX {
             self.current = known.or(Some(self.skeleton.members.len()));
         } else {
@@ -239,13 +241,4 @@ impl Push {
 
 fn is_key(raw: &[u8], key: &str) -> bool {
     Text::of_raw(raw).eq_str(key)
-}
-
-/// Returns how many bytes from the start of a piece are plain within a string.
-fn plain_count(piece: &[u8]) -> usize {
-    let (stretches, _) = piece.as_chunks();
-    let plain = stretches.iter().take_while(|stretch| block::is_plain_stretch(stretch)).count();
-    let count = plain * block::STRETCH;
-    let rest = &piece[count..];
-    count + rest.iter().position(|byte| block::is_string_stop(*byte)).unwrap_or(rest.len())
 }

@@ -28,8 +28,8 @@ impl<'a> Json<'a> {
     #[inline]
     pub(super) fn scalar(text: &'a [u8], start: usize, scalar: Scalar) -> Self {
         let Scalar { kind, flag, end } = scalar;
-        let (start, end) = (start as u32, end as u32);
-        let node = Node { kind, flag, kinds: 0, start, end, count: 0, span: 1 };
+        let mut node = Node::default();
+        node.set(kind, flag, start, end);
         Self { text, below: &[], node }
     }
 

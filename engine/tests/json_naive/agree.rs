@@ -2,7 +2,7 @@
 //!
 //! The tests and the fuzz target include this file by its path, next to `mod.rs`.
 
-#![allow(dead_code, reason = "each of those who include it uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each of those who include it uses a part")]
 
 use gatelog_engine::json::{Defect, Document, Json, Kind, Push, Skeleton, display};
 

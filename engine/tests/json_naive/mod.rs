@@ -3,7 +3,7 @@
 //!
 //! The tests and the fuzz target include this file by its path; it must need nothing but std.
 
-#![allow(dead_code, reason = "each of those who include it uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each of those who include it uses a part")]
 
 /// A value, as the host would have it in memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,7 +170,13 @@ impl Parser {
     }
 
     /// Takes as many characters of a class as there are, if there are at least `min`.
-    fn take(&mut self, to: &mut String, class: fn(char) -> bool, min: usize, max: usize) -> Option<()> {
+    fn take(
+        &mut self,
+        to: &mut String,
+        class: fn(char) -> bool,
+        min: usize,
+        max: usize,
+    ) -> Option<()> {
         let mut count = 0;
         while count < max {
             let Some(character) = self.peek().filter(|c| class(*c)) else { break };
@@ -212,14 +218,17 @@ impl Value {
                 format!("[{}]", elements.join(","))
             }
             Value::Object(members) => {
-                let mut indexes: Vec<_> =
-                    members.iter().filter_map(|(key, value)| Some((index(key)?, key, value))).collect();
+                let mut indexes: Vec<_> = members
+                    .iter()
+                    .filter_map(|(key, value)| Some((index(key)?, key, value)))
+                    .collect();
                 indexes.sort_by_key(|(index, ..)| *index);
                 let names = members.iter().filter(|(key, _)| index(key).is_none());
                 let ordered = indexes.into_iter().map(|(_, key, value)| (key, value));
                 let all = ordered.chain(names.map(|(key, value)| (key, value)));
-                let members: Vec<_> =
-                    all.map(|(key, value)| format!("{}:{}", quoted(key), value.to_json(number))).collect();
+                let members: Vec<_> = all
+                    .map(|(key, value)| format!("{}:{}", quoted(key), value.to_json(number)))
+                    .collect();
                 format!("{{{}}}", members.join(","))
             }
         }
@@ -292,7 +301,8 @@ pub fn wtf8(units: &[u16]) -> Vec<u8> {
 pub fn trim(units: &[u16]) -> &[u16] {
     const SPACES: [u16; 25] = [
         0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, 0xA0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004,
-        0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF,
+        0x2005, 0x2006, 0x2007, 0x2008, 0x2009, 0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000,
+        0xFEFF,
     ];
     let mut rest = units;
     while let [first, after @ ..] = rest

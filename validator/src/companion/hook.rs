@@ -21,7 +21,7 @@ const INVALID_DURATION: RuleId = "hook/invalid-duration";
 
 /// The rules of the family.
 pub(super) const RULES: &[Rule] = &[
-    Rule::error(
+    Rule::warning(
         OUTSIDE_TURN,
         "a hook is invoked and answers while a turn is open",
         optional!("The start of the turn is missing, or the record came after its end."),

@@ -32,13 +32,13 @@ const TARGETS: [&str; 2] = ["next-turn", "next-step"];
 
 /// The rules of the family.
 pub(super) const RULES: &[Rule] = &[
-    Rule::strict(
+    Rule::warning(
         INVALID_SPLICE,
         "an inbox splice names one of the two lists, a place, a count, and a list of messages",
         "The host loads the file, and its agent then refuses to resume the session. Keep a copy, \
          and see whether another program or an edit wrote the line.",
     ),
-    Rule::strict(
+    Rule::warning(
         REMOVES_MISSING,
         "an inbox splice starts within its list and removes messages that are there",
         "The host loads the file, and its agent then refuses to resume the session: the event that \

@@ -117,8 +117,7 @@ pub fn companions(settings: &Settings) -> Vec<Box<dyn Companion + Send>> {
         host::<dispatch::Dispatch>(),
         host::<time_context::TimeContext>(),
         Some(Box::new(team::Team::new(&settings.session))),
-        (settings.profile == Profile::Strict)
-            .then(|| Box::new(inbox::Inbox::new(settings.seed_length)) as Box<_>),
+        Some(Box::new(inbox::Inbox::new(settings.seed_length))),
     ];
     all.drain(..).flatten().collect()
 }

@@ -81,6 +81,8 @@ pub struct Load {
     /// Every refusal, one for each broken rule of an event, as findings; bounded by the caller.
     pub flaws: Vec<Refusal>,
     closers_failed: bool,
+    /// How often a rule was broken.
+    refused: u64,
 }
 
 /// How many flaws of one log are kept.
@@ -106,6 +108,7 @@ impl Load {
             first: Vec::new(),
             flaws: Vec::new(),
             closers_failed: false,
+            refused: 0,
         };
         if let Some((rule, inner)) = header.late() {
             let place = Place { line: Some(1), byte: Some(0), ..Place::default() };
@@ -126,6 +129,7 @@ impl Load {
     }
 
     fn refuse(&mut self, stage: Stage, kind: FaultKind, rule: RuleId, inner: String, place: Place) {
+        self.refused += 1;
         let refusal = Refusal { stage, kind, rule, inner, place };
         if !self.first.iter().any(|first| first.stage == stage) {
             self.first.push(refusal.clone());
@@ -135,14 +139,27 @@ impl Load {
         }
     }
 
-    /// Takes one record; hands it on in its present form.
-    pub fn take(&mut self, record: &Record<'_>, next: &mut dyn FnMut(&Event<'_>)) {
+    /// Returns what recovery would add, as lines of JSON; nothing when it cannot.
+    pub fn closer_lines(&self) -> Vec<String> {
+        if self.refusal().is_some() { Vec::new() } else { self.closers.lines() }
+    }
+
+    /// Takes one record; hands it on in its present form, with whether it was found lawful here.
+    pub fn take(&mut self, record: &Record<'_>, next: &mut dyn FnMut(&Event<'_>, bool)) {
         if self.format != 0 {
             self.later_format(record);
-            next(&record.event);
+            next(&record.event, true);
             return;
         }
+        let before = self.refused;
         self.retired(record);
+        if self.refused > before {
+            // What is retired is not replayed; its envelope is all that could still be said of it.
+            self.surface.apply(&record.event);
+            self.closers_take(record, &record.event);
+            next(&record.event, false);
+            return;
+        }
         match legacy::normalise(&record.event, &self.session_json, &self.surface) {
             Shape::Present => self.present(record, &record.event, next),
             Shape::Changed { kind, data } => {
@@ -218,30 +235,34 @@ impl Load {
         &mut self,
         record: &Record<'_>,
         event: &Event<'_>,
-        next: &mut dyn FnMut(&Event<'_>),
+        next: &mut dyn FnMut(&Event<'_>, bool),
     ) {
         let seq = event.seq;
+        let before = self.refused;
         let shape = message::judge(event);
         if let Err((rule, what)) = shape {
             let inner = format!("Error: session event at seq {seq} {what}");
             self.refuse(Stage::Shape, FaultKind::Violation, rule, inner, event.place);
         }
-        if !matches!(event.kind, "request/header-delta" | "mode/set") {
-            // What was given its present form has a type that is known.
-            let is_known = record.known || event.kind != record.event.kind;
-            self.vocabulary(event, is_known, record.shown_kind);
-        }
+        // What was given its present form has a type that is known.
+        let is_known = record.known || event.kind != record.event.kind;
+        self.vocabulary(event, is_known, record.shown_kind);
+        self.closers_take(record, event);
+        self.replay(record, event, shape.is_ok());
+        self.surface.apply(event);
+        let is_lawful = self.refused == before && record.has_data;
+        next(event, is_lawful);
+    }
+
+    fn closers_take(&mut self, record: &Record<'_>, event: &Event<'_>) {
         if !self.closers_failed
             && let Err(failure) = self.closers.take(event, record.has_data)
         {
             self.closers_failed = true;
             let inner = format!("TypeError: {}", failure.host);
             let rule = "envelope/null-payload";
-            self.refuse(Stage::Closers, FaultKind::Violation, rule, inner, event.place);
+            self.refuse(Stage::Closers, FaultKind::Corrupt, rule, inner, event.place);
         }
-        self.replay(record, event, shape.is_ok());
-        self.surface.apply(event);
-        next(event);
     }
 
     fn replay(&mut self, record: &Record<'_>, event: &Event<'_>, is_shaped: bool) {
@@ -271,11 +292,11 @@ impl Load {
     pub fn finish(&mut self) {
         if self.format == 0
             && !self.closers_failed
-            && let Some(seq) = self.closers.unclosable()
+            && let Some((place, seq)) = self.closers.unclosable()
         {
             let inner = format!("Error: session event at seq {seq} message must have tool source");
             let rule = "tool/unclosable-call";
-            self.refuse(Stage::Closers, FaultKind::Violation, rule, inner, Place::default());
+            self.refuse(Stage::Closers, FaultKind::Violation, rule, inner, place);
         }
     }
 }

@@ -15,7 +15,7 @@ mod table;
 
 use case::{Case, fixtures};
 use expected::Expected;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -43,9 +43,10 @@ fn every_case_is_reported_as_its_expected_file_claims() {
         }
     });
     let failures = failures.into_inner().expect("no panic");
-    let shown: String =
-        failures.iter().map(|(name, failure)| format!("\n{name}: {failure}")).collect();
-    assert!(failures.is_empty(), "{} of {} cases:{shown}", failures.len(), cases.len());
+    let shown: Vec<_> =
+        failures.iter().map(|(name, failure)| format!("{name}: {failure}")).collect();
+    let (failed, all) = (failures.len(), cases.len());
+    assert!(failures.is_empty(), "{failed} of {all} cases:\n{}", shown.join("\n"));
 }
 
 /// Runs one case and compares, or writes what was printed.
@@ -71,6 +72,20 @@ fn judge(case: &Case, help: &run::Help, bless: bool) -> Result<(), String> {
 fn every_rule_has_a_case_that_breaks_it_and_one_that_keeps_it() {
     let faults = table::faults(&case::walk(), &run::rules());
     assert!(faults.is_empty(), "fixtures/dsh/rules.txt:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn every_field_report_case_stands_in_its_document() {
+    let text = std::fs::read_to_string(fixtures().join("../docs/field-reports.md"))
+        .expect("the document is there");
+    let named: BTreeSet<_> = text.split('`').skip(1).step_by(2).collect();
+    let cases = case::walk();
+    let cases: BTreeSet<_> =
+        cases.iter().filter_map(|case| case.name.strip_prefix("dsh/v0/field-reports/")).collect();
+    let missing: Vec<_> = cases.difference(&named).collect();
+    assert!(missing.is_empty(), "not in docs/field-reports.md: {missing:?}");
+    let stale: Vec<_> = named.difference(&cases).filter(|name| name.starts_with("FR-")).collect();
+    assert!(stale.is_empty(), "no such case: {stale:?}");
 }
 
 /// The canary: a harness that finds no difference here would find none anywhere.
@@ -104,18 +119,17 @@ fn a_file_that_grows_while_it_is_read_is_live_and_not_torn() {
     assert_eq!(code, 0);
     assert_eq!(objects[0]["verdict"], "sound", "{objects:?}");
     let finding = &objects[0]["findings"][0];
-    assert_eq!((&finding["rule"], &finding["severity"]), (
-        &"tail/live-writer".into(),
-        &"note".into()
-    ));
+    assert_eq!(
+        (&finding["rule"], &finding["severity"]),
+        (&"tail/live-writer".into(), &"note".into())
+    );
 }
 
 #[test]
 fn a_thousand_findings_are_listed_and_the_others_counted() {
     let folder = common::Folder::new();
-    let events: String = (0..1100)
-        .map(|seq| common::event("plan/mode", seq, "{\"active\":null}"))
-        .collect();
+    let events: String =
+        (0..1100).map(|seq| common::event("plan/mode", seq, "{\"active\":null}")).collect();
     let (code, objects) = common::json(&[], &folder.session("s1", &events));
     assert_eq!(code, 1);
     let findings = objects[0]["findings"].as_array().expect("a list");

@@ -8,7 +8,7 @@ use crate::verify::Options;
 use gatelog_engine::companion::{Companion, End, Listens, Violation};
 use gatelog_engine::dsh::header::Header;
 use gatelog_engine::dsh::read::{HeaderSink, Reading};
-use gatelog_engine::dsh::scan::{Record, RecordSink};
+use gatelog_engine::dsh::record::{Record, RecordSink};
 use gatelog_engine::event::{Event, Place};
 use gatelog_engine::json::Document;
 use std::collections::HashMap;

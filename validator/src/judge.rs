@@ -92,7 +92,9 @@ impl Judge<'_> {
             }
             self.add(report, fault.rule, message, fault.place);
         }
-        if let Some(refusal) = self.misplaced(seen) {
+        let misplaced = self.misplaced(seen);
+        let is_misplaced = misplaced.is_some();
+        if let Some(refusal) = misplaced {
             let host = Some(refusal.1.clone());
             first.get_or_insert((FaultKind::Corrupt, host));
             self.add(report, refusal.0, refusal.1, Place { line: Some(1), ..Place::default() });
@@ -103,8 +105,16 @@ impl Judge<'_> {
                 first.get_or_insert((refusal.kind, Some(host)));
             }
             for flaw in &load.flaws {
+                if is_misplaced && flaw.rule == "header/cwd" {
+                    // It is this very cwd that names no place.
+                    continue;
+                }
                 let message = flaw.inner.strip_prefix("Error: ").unwrap_or(&flaw.inner);
-                self.add(report, flaw.rule, message.to_owned(), flaw.place);
+                let mut message = message.to_owned();
+                if flaw.rule == "header/cwd" && is_windows_cwd(seen) {
+                    message.push_str("; it is a Windows path, which this system does not know");
+                }
+                self.add(report, flaw.rule, message, flaw.place);
             }
         }
         if let Some((kind, host)) = first {
@@ -239,6 +249,13 @@ impl Judge<'_> {
         let severity = severity.unwrap_or(Severity::Error);
         report.findings.push(finding(rule, severity, message, place));
     }
+}
+
+/// Returns whether the header's `cwd` is a path by the rules of Windows.
+fn is_windows_cwd(seen: &Seen) -> bool {
+    let header = seen.reading.header.as_ref();
+    let cwd = header.and_then(|header| header.json().get("cwd")?.as_text());
+    cwd.is_some_and(|cwd| identity::is_windows_path(&cwd.to_wtf8()))
 }
 
 /// Returns the host's message for a refusal of its loader.

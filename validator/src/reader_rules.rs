@@ -104,11 +104,22 @@ pub(crate) const RULES: &[Rule] = &[
         "Nothing is damaged. Open it with the release that wrote it, or a newer one.",
     ),
     Rule::error(
+        "header/name-version",
+        "the format of a file's name is that of its header",
+        "Nothing is damaged. The file was renamed, or its header was edited: give it the name of the format \
+         that its header states.",
+    ),
+    Rule::error(
         "header/retired-fields",
         "the header has no sandboxMode and no approvalPolicy",
         "An early release wrote those fields; the host of today refuses the file because of them.",
     ),
-    Rule::error("header/cwd", "cwd, where present, is an absolute path by POSIX rules", RESTORE),
+    Rule::error(
+        "header/cwd",
+        "cwd, where present, is an absolute path by POSIX rules",
+        "The host refuses the file on this system. A session that was recorded on Windows has a Windows \
+         path there, and opens on Windows only.",
+    ),
     Rule::error("header/parent-session", "parentSession, where present, is a string", RESTORE),
     Rule::error("header/seed-length", "seedLength, where present, is a whole number", RESTORE),
     Rule::error(

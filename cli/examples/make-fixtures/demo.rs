@@ -101,7 +101,12 @@ fn say_last(log: &mut Log, turn: u64, at: u64, words: &[&str]) {
 
 fn rounding() -> Log {
     let mut log = Log::new();
-    begin(settings(&mut log), 1, "initial", "The total of an order is off by a cent. Find out why.");
+    begin(
+        settings(&mut log),
+        1,
+        "initial",
+        "The total of an order is off by a cent. Find out why.",
+    );
     call(&mut log, 1, 1, "call_01", "grep", "{\\\"pattern\\\":\\\"round\\\"}");
     let called = log.next_seq() - 1;
     answer(&mut log, 1, 1, "call_01", "src/price.rs:41: (cents as f64 / 100.0).round()", called);

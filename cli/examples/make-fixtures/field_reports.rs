@@ -117,9 +117,7 @@ fn noise(count: usize) -> String {
 
 fn long() -> Vec<Case> {
     let data = format!("{{\"text\":\"{}\"}}", "lorem ipsum ".repeat(5000));
-    let cases = (0..40).map(|seq| {
-        frame(Log::new().at(seq).event("feedback/record", &data).text())
-    });
+    let cases = (0..40).map(|seq| frame(Log::new().at(seq).event("feedback/record", &data).text()));
     let many = (0..2000).fold(Log::new(), |mut log, _| {
         log.event("feedback/record", "{\"text\":\"x\"}");
         log

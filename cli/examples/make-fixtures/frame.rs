@@ -4,7 +4,9 @@
 //! and perhaps a checksum. A block is a header of three bytes, with the bit "last", two bits of type
 //! (0 raw, 1 run, 2 compressed, 3 reserved) and the size, and its payload.
 
-use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, compress_bound, zstd_sys::ZSTD_EndDirective};
+use zstd_safe::{
+    CCtx, CParameter, InBuffer, OutBuffer, compress_bound, zstd_sys::ZSTD_EndDirective,
+};
 
 /// The four bytes that each frame starts with.
 pub(crate) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -22,16 +24,36 @@ pub(crate) fn unchecked_frame(text: impl AsRef<[u8]>) -> Vec<u8> {
     compressed(text.as_ref(), false)
 }
 
+/// Compresses a text that is too long to be held: its start, one byte many times, its end.
+pub(crate) fn frame_around(start: &str, byte: u8, count: usize, end: &str) -> Vec<u8> {
+    let piece = vec![byte; 1 << 20];
+    let (whole, rest) = (count >> 20, count % (1 << 20));
+    let middle = std::iter::repeat_n(&piece[..], whole).chain([&piece[..rest]]);
+    pieces(std::iter::once(start.as_bytes()).chain(middle), end.as_bytes(), true)
+}
+
 fn compressed(text: &[u8], checksum: bool) -> Vec<u8> {
+    pieces(std::iter::empty(), text, checksum)
+}
+
+/// Compresses pieces of a text and its last one into a frame.
+fn pieces<'a>(all: impl Iterator<Item = &'a [u8]>, last: &[u8], checksum: bool) -> Vec<u8> {
     let mut context = CCtx::create();
     let parameters = [CParameter::ChecksumFlag(checksum), CParameter::ContentSizeFlag(false)];
     for parameter in parameters {
         context.set_parameter(parameter).expect("both parameters exist");
     }
-    let mut bytes = Vec::with_capacity(compress_bound(text.len()) + 32);
+    let mut bytes = Vec::with_capacity(compress_bound(last.len()) + (1 << 20));
     let mut output = OutBuffer::around(&mut bytes);
-    let mut input = InBuffer::around(text);
+    for piece in all {
+        let mut input = InBuffer::around(piece);
+        while input.pos() < piece.len() {
+            let go_on = ZSTD_EndDirective::ZSTD_e_continue;
+            context.compress_stream2(&mut output, &mut input, go_on).expect("it compresses");
+        }
+    }
     let end = ZSTD_EndDirective::ZSTD_e_end;
+    let mut input = InBuffer::around(last);
     let left = context.compress_stream2(&mut output, &mut input, end).expect("it compresses");
     assert_eq!(left, 0, "the buffer holds the whole frame");
     bytes

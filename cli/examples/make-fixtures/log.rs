@@ -157,7 +157,13 @@ pub(crate) fn ask(call: &str, tool: &str, arguments: &str) -> String {
 }
 
 /// The payload of a tool result; `failed` is an error's name and code.
-pub(crate) fn result(call: &str, turn: u64, step: u64, text: &str, failed: Option<(&str, &str)>) -> String {
+pub(crate) fn result(
+    call: &str,
+    turn: u64,
+    step: u64,
+    text: &str,
+    failed: Option<(&str, &str)>,
+) -> String {
     let (flag, error) = failed.map_or((String::new(), String::new()), |(name, code)| {
         let error = format!(",\"error\":{{\"name\":\"{name}\",\"code\":\"{code}\"}}");
         (",\"isError\":true".to_owned(), error)

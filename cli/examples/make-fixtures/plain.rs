@@ -42,5 +42,6 @@ pub(crate) fn nested(depth: usize) -> Vec<u8> {
 
 fn long_line(lines: &[&str]) -> Vec<u8> {
     let long = lines[2].replace("hello", &"hello ".repeat(11_000));
-    format!("{HEADER}\n{}\n{}\n{long}\n{}\n", lines[0], lines[1], lines[3..].join("\n")).into_bytes()
+    format!("{HEADER}\n{}\n{}\n{long}\n{}\n", lines[0], lines[1], lines[3..].join("\n"))
+        .into_bytes()
 }

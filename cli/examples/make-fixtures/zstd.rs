@@ -2,7 +2,7 @@
 
 use crate::Fixture;
 use crate::frame::{
-    Block, Head, by_hand, cut, frame, miswritten, skippable, unchecked_frame,
+    Block, Head, by_hand, cut, frame, frame_around, miswritten, skippable, unchecked_frame,
 };
 use crate::log::{HEADER, Log, turns, whole};
 use crate::plain::nested;
@@ -50,9 +50,10 @@ fn lawful() -> Vec<Case> {
             [by_hand(&head, &blocks), frame(&text)].concat()
         }),
         ("container/record-over-two-frames", log(&[frame(first), frame(second)])),
-        ("container/empty-frame-between", log(&[frame(third[..3].concat()), frame(""), {
-            frame(third[3..].concat())
-        }])),
+        (
+            "container/empty-frame-between",
+            log(&[frame(third[..3].concat()), frame(""), { frame(third[3..].concat()) }]),
+        ),
         ("container/dictionary-id-zero", {
             let head = Head { dictionary: vec![0; 4], ..Head::default() };
             log(&[by_hand(&head, &[Block::raw(&text)])])
@@ -88,7 +89,10 @@ fn first_frames() -> Vec<Case> {
 fn strangers() -> Vec<Case> {
     let text = frame(turns(1));
     vec![
-        ("container/frame-magic-skippable-first", [skippable(b"tool"), log(&[text.clone()])].concat()),
+        (
+            "container/frame-magic-skippable-first",
+            [skippable(b"tool"), log(std::slice::from_ref(&text))].concat(),
+        ),
         ("container/frame-magic-skippable-between", {
             log(&[text.clone(), skippable(b"tool"), frame(turn_at(6, 2))])
         }),
@@ -178,11 +182,17 @@ fn limits() -> Vec<Case> {
     };
     vec![
         ("limit/frame", log(&[frame(long(20_000))])),
+        ("limit/line", {
+            let start = "{\"type\":\"feedback/record\",\"seq\":0,\"time\":1,\"data\":{\"text\":\"";
+            log(&[frame_around(start, b'a', 513 << 20, "\"}}\n")])
+        }),
         ("limit/lawful", {
             let mut log_of_many = Log::new();
             let data = format!("{{\"text\":\"{}\"}}", "lorem ipsum ".repeat(5000));
             let frames: Vec<_> = (0..8)
-                .map(|seq| frame(log_of_many.clone().at(seq).event("feedback/record", &data).text()))
+                .map(|seq| {
+                    frame(log_of_many.clone().at(seq).event("feedback/record", &data).text())
+                })
                 .collect();
             log_of_many.at(8);
             log(&frames)

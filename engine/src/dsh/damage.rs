@@ -3,6 +3,7 @@
 use crate::companion::RuleId;
 use crate::dsh::row::Row;
 use crate::event::Place;
+use crate::json::Document;
 use std::collections::VecDeque;
 
 /// How many of the last kept records are remembered to compare an overlap with.
@@ -10,6 +11,9 @@ const REMEMBERED: usize = 1 << 16;
 
 /// How many bytes at each end of a line its fingerprint looks at.
 const SAMPLE_BYTES: usize = 96;
+
+/// The longest record that is looked for behind a cut one, in bytes.
+const RECORD_BYTES_MAX: usize = 1 << 20;
 
 /// Why a line ended the lawful prefix.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +26,9 @@ pub enum Defective {
     Nuls,
     /// It is one record followed by another without a line feed between them.
     Glued,
+    /// It is the beginning of a record, and then a whole record: a write was cut, and the next one followed
+    /// on the same line.
+    Cut,
     /// It is the beginning of a record that goes on in the next line.
     Split,
     /// It is not JSON in any other way.
@@ -41,7 +48,7 @@ impl Defective {
             Self::Blank => "line/blank",
             Self::Bom => "line/bom",
             Self::Nuls => "line/nul-run",
-            Self::Glued => "line/glued",
+            Self::Glued | Self::Cut => "line/glued",
             Self::Split => "line/split",
             Self::Malformed => "json/malformed",
             Self::Packed(_) => "envelope/packed-row",
@@ -74,7 +81,51 @@ pub fn classify(line: &[u8], row: &Row) -> Defective {
     if rest.first() == Some(&b'{') && line[..offset].trim_ascii_end().ends_with(b"}") {
         return Defective::Glued;
     }
+    if holds_a_whole_record(line) {
+        return Defective::Cut;
+    }
     Defective::Malformed
+}
+
+/// What a kept record is, as far as branches are told apart by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    /// A packed row: it may stand for the same events as other rows that look otherwise.
+    Packed,
+    /// What crash recovery writes: an interrupted result, the ends that follow it, a new lifecycle.
+    Recovery,
+    /// Anything else.
+    Plain,
+}
+
+impl Nature {
+    /// Returns the trait of an event row of a known type.
+    pub fn of(kind: Option<&str>, line: &[u8]) -> Self {
+        let start = &line[..line.len().min(4 * SAMPLE_BYTES)];
+        let has = |needle: &[u8]| memchr::memmem::find(start, needle).is_some();
+        let is_recovery = match kind {
+            Some("step/end" | "session/end-seed") => true,
+            Some("turn/end") => has(b"\"interrupted\""),
+            Some("tool/result") => has(b"\"interrupted-tool-result-"),
+            _ => false,
+        };
+        if is_recovery { Self::Recovery } else { Self::Plain }
+    }
+}
+
+/// A kept record, remembered.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    seq: u64,
+    fingerprint: u64,
+    what: Nature,
+}
+
+/// Returns whether a whole record starts within a line and ends it: a cut one was written over.
+fn holds_a_whole_record(line: &[u8]) -> bool {
+    let Some(at) = memchr::memmem::rfind(line, b"{\"type\":\"") else { return false };
+    let tail = &line[at..];
+    at > 0 && tail.len() <= RECORD_BYTES_MAX && Document::parse(tail.to_vec()).is_ok()
 }
 
 /// A run of consecutive seqs after the damage.
@@ -93,7 +144,7 @@ pub struct Run {
 /// What lies around the first line that is not the next event.
 #[derive(Debug, Default)]
 pub struct Damage {
-    kept: VecDeque<(u64, u64)>,
+    kept: VecDeque<Kept>,
     kept_turn_end: Option<(u64, f64)>,
     /// Runs of events after the damage; the first few.
     pub runs: Vec<Run>,
@@ -104,15 +155,17 @@ pub struct Damage {
     /// Overlapping records that are alike in both branches, from the overlap's start on.
     pub alike: u64,
     differing: bool,
+    /// The first records that differ are packed in one branch only, so that they may mean the same.
+    is_unlike_in_form: bool,
 }
 
 impl Damage {
     /// Remembers a kept record.
-    pub fn keep(&mut self, seq: u64, line: &[u8]) {
+    pub fn keep(&mut self, seq: u64, line: &[u8], what: Nature) {
         if self.kept.len() == REMEMBERED {
             self.kept.pop_front();
         }
-        self.kept.push_back((seq, fingerprint(line)));
+        self.kept.push_back(Kept { seq, fingerprint: fingerprint(line), what });
     }
 
     /// Remembers a kept `turn/end`.
@@ -121,7 +174,7 @@ impl Damage {
     }
 
     /// Takes a parsable row that lies after the damage.
-    pub fn after(&mut self, first: u64, members: u64, line: &[u8], place: Place) {
+    pub fn after(&mut self, first: u64, members: u64, line: &[u8], is_packed: bool, place: Place) {
         self.events += members;
         let count = self.runs.len();
         match self.runs.last_mut() {
@@ -132,10 +185,18 @@ impl Damage {
             _ => return,
         }
         if self.runs.len() == 1 && !self.differing {
-            let at = self.kept.binary_search_by_key(&first, |(seq, _)| *seq);
-            match at.map(|at| self.kept[at].1 == fingerprint(line)) {
-                Ok(true) => self.alike += members,
-                _ => self.differing = true,
+            let at = self.kept.binary_search_by_key(&first, |kept| kept.seq);
+            match at.map(|at| self.kept[at]) {
+                Ok(kept) if kept.fingerprint == fingerprint(line) => self.alike += members,
+                Ok(kept) => {
+                    self.differing = true;
+                    self.is_unlike_in_form = is_packed != (kept.what == Nature::Packed);
+                }
+                Err(_) => {
+                    self.differing = true;
+                    // In the midst of a packed row there is nothing to compare a row with.
+                    self.is_unlike_in_form = self.kept.back().is_some_and(|last| first <= last.seq);
+                }
             }
         }
     }
@@ -160,6 +221,9 @@ impl Damage {
                     .into()
             }
             Defective::Glued => "two records are glued together on one line".into(),
+            Defective::Cut => {
+                "a record was cut, and the next one was written behind it on the same line".into()
+            }
             Defective::Split => {
                 "a record breaks off in the middle of its line and the next line begins".into()
             }
@@ -172,6 +236,9 @@ impl Damage {
     fn describe_seq(&self, got: f64, expected: u64) -> String {
         if got > expected as f64 {
             let missing = got - expected as f64;
+            if missing == 1.0 {
+                return format!("a gap: event {expected} is missing; the log goes on at seq {got}");
+            }
             return format!(
                 "a gap: events {expected} to {} are missing ({missing} of them); the log goes on at \
                  seq {got}",
@@ -192,10 +259,22 @@ impl Damage {
             run.end - 1,
         );
         text.push_str(&match self.alike {
+            0 if self.is_unlike_in_form => ", in rows of other form".into(),
             0 => ", which differ from the first on".into(),
             alike if alike >= overlap => ", which are the same in both".into(),
             alike => format!(", of which the first {alike} are the same"),
         });
+        let recent = self.kept.iter().rev().take_while(|kept| kept.seq >= run.first);
+        if self.alike == 0
+            && recent.clone().count() > 0
+            && recent.clone().all(|kept| kept.what == Nature::Recovery)
+        {
+            text.push_str(
+                "; from there on the first branch is only what crash recovery adds, so that the second is \
+                 the live one",
+            );
+            return text;
+        }
         let first = self.kept_turn_end.filter(|(seq, _)| *seq >= run.first).map(|(_, time)| time);
         text.push_str(match (first, run.turn_end_ms) {
             (Some(a), Some(b)) if b > a => "; the second branch has the later turn/end",

@@ -129,6 +129,8 @@ fn retired(root: Json<'_>) -> Result<(), Fault> {
 }
 
 /// Returns the refusal of a version that a reader of `supported` does not read.
+///
+/// Where the file's name stands for one known format and the header for another, they disagree.
 fn newer(root: Json<'_>, version: f64, supported: u64) -> Fault {
     let id = root.get("id").map_or_else(|| "undefined".into(), |id| id.to_js_string());
     let number = display(version);
@@ -143,11 +145,21 @@ fn newer(root: Json<'_>, version: f64, supported: u64) -> Fault {
              this build ships no upgrade path for it"
         )
     };
-    let message = format!(
-        "the header states format {number}, which a reader of format {supported} does not know; the \
-         file is not damaged by that"
-    );
-    Fault::new(FaultKind::Unsupported, "header/version", message, Some(host), place())
+    let is_known = version >= 0.0 && version <= NEWEST as f64 && version.fract() == 0.0;
+    let (rule, message) = if supported > 0 && is_known {
+        let message = format!(
+            "the file's name stands for format {supported}, and its header states format {number}; the \
+             file is not damaged by that"
+        );
+        ("header/name-version", message)
+    } else {
+        let message = format!(
+            "the header states format {number}, which a reader of format {supported} does not know; \
+             the file is not damaged by that"
+        );
+        ("header/version", message)
+    };
+    Fault::new(FaultKind::Unsupported, rule, message, Some(host), place())
 }
 
 fn later_format(root: Json<'_>, reader: u64, version: Option<f64>) -> Result<(), Fault> {

@@ -86,6 +86,8 @@ pub struct Rest {
     pub bytes: u64,
     /// Where it starts.
     pub place: Place,
+    /// It starts with NUL bytes.
+    pub is_nul: bool,
 }
 
 impl<'s, S: LineSink> Lines<'s, S> {
@@ -98,8 +100,14 @@ impl<'s, S: LineSink> Lines<'s, S> {
     pub fn finish(self) -> (u64, Option<Rest>) {
         let rest = match self.carry {
             Carry::Nothing => None,
-            Carry::Kept { text, place } => Some(Rest { bytes: text.len() as u64, place }),
-            Carry::Giant(giant) => Some(Rest { bytes: giant.bytes, place: giant.place }),
+            Carry::Kept { text, place } => {
+                let (bytes, is_nul) = (text.len() as u64, text.first() == Some(&0));
+                Some(Rest { bytes, place, is_nul })
+            }
+            Carry::Giant(giant) => {
+                let (bytes, place) = (giant.bytes, giant.place);
+                Some(Rest { bytes, place, is_nul: giant.head.first() == Some(&0) })
+            }
         };
         (self.number, rest.filter(|rest| rest.bytes > 0))
     }

@@ -7,8 +7,10 @@ use crate::dsh::fault::{Fault, FaultKind};
 use crate::dsh::frame::{self, Walk};
 use crate::dsh::header::{self, Header, Judged, NEWEST};
 use crate::dsh::line::{LineSink, LineView, Lines, Rest};
-use crate::dsh::scan::{LogScan, RecordSink};
-use crate::dsh::text::{self, Framed, Plain, Source, Stream};
+use crate::dsh::record::RecordSink;
+use crate::dsh::scan::LogScan;
+use crate::dsh::source::{Framed, Plain, Stream};
+use crate::dsh::text::{self, Source};
 use crate::event::Place;
 use crate::storage::File;
 use std::io;
@@ -236,6 +238,13 @@ fn plain_torn(scan: &LogScan<'_>, rest: Option<Rest>, bytes: u64) -> Torn {
     }
     let place = Place { line: Some(scan.lines + 1), byte: Some(cut), ..Place::default() };
     let left = bytes - cut;
+    if rest.is_some_and(|rest| rest.is_nul) {
+        let message = format!(
+            "the file ends in {left} byte(s) that start with NULs: space that was allocated and never \
+             written"
+        );
+        return Torn { cut, lines, rule: "tail/nul-run", message, place };
+    }
     let message =
         format!("the last record was cut: {left} byte(s) without a line feed at their end");
     Torn { cut, lines, rule: "tail/partial-line", message, place }

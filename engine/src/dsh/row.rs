@@ -249,7 +249,8 @@ fn run(data: Json<'_>, texts: &str, seq0: f64, time0: f64) -> Result<Packed, &'s
         return Err("members must be a non-empty string array");
     }
     let gaps = data.get("dt").filter(Json::is_array).ok_or("dt must be an array")?;
-    if !gaps.is_empty() && gaps.element_kinds() != 1 << Kind::Number as u8 {
+    let numbers = gaps.numbers();
+    if !gaps.is_empty() && numbers.is_none() {
         return Err("dt must be an array of safe integers");
     }
     let members = texts.len() as u64;
@@ -260,9 +261,11 @@ fn run(data: Json<'_>, texts: &str, seq0: f64, time0: f64) -> Result<Packed, &'s
         return Err("member seqs must stay safe integers");
     }
     let mut time = time0;
-    for gap in gaps.elements() {
-        let gap = gap.as_number().filter(|gap| is_safe_integer(*gap));
-        time += gap.ok_or("dt must be an array of safe integers")?;
+    for gap in numbers.into_iter().flatten() {
+        if !is_safe_integer(gap) {
+            return Err("dt must be an array of safe integers");
+        }
+        time += gap;
         if !is_safe_integer(time) {
             return Err("member times must stay safe integers");
         }

@@ -17,9 +17,10 @@
 //!
 //! The format specification, sections 2.3, 2.4, 3.2 to 3.4 and 24 (B8).
 
-use crate::dsh::damage::{Damage, Defective, classify};
+use crate::dsh::damage::{Damage, Defective, Nature, classify};
 use crate::dsh::fault::{Fault, FaultKind};
 use crate::dsh::line::{LineSink, LineView, Rest};
+use crate::dsh::record::{Record, RecordSink};
 use crate::dsh::row::{Envelope, Packed, Row};
 use crate::dsh::strict;
 use crate::event::{Event, Place};
@@ -27,29 +28,6 @@ use crate::json::{Document, Json, display, is_safe_integer};
 
 /// How many bytes of lines are joined to see whether they are one record.
 const PIECES_BYTES_MAX: usize = 1 << 16;
-
-/// One record as it was read, before anybody asks what it means.
-#[derive(Clone, Copy, Debug)]
-pub struct Record<'a> {
-    /// The event; a missing payload reads as `null`.
-    pub event: Event<'a>,
-    /// The envelope is one that the format allows: its keys, type, time, payload and `ignorable`.
-    pub lawful: bool,
-    /// The format's reader knows the type.
-    pub known: bool,
-    /// The type as the host prints it; the event's own is empty where it is no string.
-    pub shown_kind: &'a str,
-    /// The payload is there.
-    pub has_data: bool,
-    /// The payload was not kept, because no rule reads it.
-    pub opaque: bool,
-}
-
-/// Takes the records of the lawful prefix, in order.
-pub trait RecordSink: Send {
-    /// Takes one record.
-    fn record(&mut self, record: &Record<'_>);
-}
 
 /// The first line that ended the prefix.
 #[derive(Clone, Debug)]
@@ -207,15 +185,15 @@ impl<'s> LogScan<'s> {
     fn lenient(&mut self, line: &LineView<'_>, place: Place) {
         match line.row {
             Row::Malformed(_) | Row::BadPacked(_) => self.unparsable(line, place),
-            Row::Null => {
+            Row::Null if self.format == 0 => {
                 let property = if self.issue.is_some() { "type" } else { "seq" };
                 let host = format!("Cannot read properties of null (reading '{property}')");
                 let message = "a line holds `null`, on which the host's reader breaks off";
                 let kind = FaultKind::Corrupt;
                 self.break_off(Fault::new(kind, "envelope/null-row", message, Some(host), place));
             }
-            Row::Scalar if self.issue.is_some() => self.damage.lines += 1,
-            Row::Scalar => {
+            Row::Scalar | Row::Null if self.issue.is_some() => self.damage.lines += 1,
+            Row::Scalar | Row::Null => {
                 self.damage.lines += 1;
                 let host = self.gap_text("undefined");
                 self.set_issue(Defective::Seq(None), host, place);
@@ -240,7 +218,7 @@ impl<'s> LogScan<'s> {
                 self.set_issue(Defective::Seq(Some(packed.seq0)), host, place);
             }
             self.damage.lines += 1;
-            self.damage.after(packed.seq0 as u64, packed.members, line.text, place);
+            self.damage.after(packed.seq0 as u64, packed.members, line.text, true, place);
             return;
         }
         let seq = self.events;
@@ -257,7 +235,7 @@ impl<'s> LogScan<'s> {
             surface: None,
             place: Place { seq: Some(seq), ..place },
         };
-        self.damage.keep(seq, line.text);
+        self.damage.keep(seq, line.text, Nature::Packed);
         self.events += packed.members;
         self.kept(line, place);
         let (lawful, has_data, opaque) = (true, true, line.opaque);
@@ -306,7 +284,7 @@ impl<'s> LogScan<'s> {
         self.damage.lines += 1;
         let seq = envelope.seq(text, tape).and_then(|seq| seq.as_number());
         if let Some(seq) = seq.filter(|seq| crate::json::is_seq(*seq)) {
-            self.damage.after(seq as u64, 1, text, place);
+            self.damage.after(seq as u64, 1, text, false, place);
         }
         if envelope.known_name() == Some("turn/end") {
             let time = envelope.time(text, tape).and_then(|time| time.as_number());
@@ -341,7 +319,7 @@ impl<'s> LogScan<'s> {
             };
         }
         let seq = self.events;
-        self.damage.keep(seq, text);
+        self.damage.keep(seq, text, Nature::of(envelope.known_name(), text));
         if envelope.known_name() == Some("turn/end") {
             self.damage.keep_turn_end(seq, time.unwrap_or(0.0));
         }
@@ -389,7 +367,11 @@ impl<'s> LogScan<'s> {
             let number = self.row_number();
             let host =
                 format!("corrupt session log: invalid committed event at line {number}: {detail}");
-            let why = flaw.seq.map_or(Defective::Invalid(detail), |got| Defective::Seq(Some(got)));
+            let why = match flaw.seq.filter(|got| *got != self.events as f64) {
+                Some(got) => Defective::Seq(Some(got)),
+                None if envelope.is_none() => Defective::Seq(None),
+                None => Defective::Invalid(detail),
+            };
             self.set_issue(why, host, place);
         }
         match envelope {

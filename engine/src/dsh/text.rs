@@ -9,21 +9,26 @@
 //! joins those, and feeds a line that outgrows [`GIANT_BYTES`] to a push validator, so that its
 //! payload need not be kept where no rule reads it.
 
-use crate::dsh::bytes::read_full;
-use crate::dsh::decode::{DecodeError, Decoder, Pace};
+use crate::dsh::decode::{DecodeError, Decoder};
 use crate::dsh::fault::{Fault, FaultKind};
 use crate::dsh::frame::Frame;
 use crate::dsh::row::{self, Row};
 use crate::event::Place;
 use crate::json::{Scanner, Tape};
-use crate::storage::File;
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::io;
 use std::sync::Mutex;
 
-/// How much text a source puts into one job.
-pub const JOB_BYTES: usize = 1 << 20;
+/// How much text a source puts into one job, as far as it can tell.
+pub const JOB_BYTES: usize = 1 << 19;
+
+/// How many jobs each thread gets in one batch, and how many small ones at most.
+const BATCH_JOBS: usize = 2;
+const BATCH_SMALL_JOBS: usize = 16;
+
+/// How much more text than bytes a frame is taken to hold, where nothing better is known.
+const EXPANSION: u64 = 6;
 
 /// A frame that may decode to more than this is streamed, not decoded in one job.
 pub const LARGE_FRAME_BYTES: u32 = 4 << 20;
@@ -108,6 +113,23 @@ pub enum Job {
     },
 }
 
+impl Job {
+    /// Returns about how much text the job is about, in bytes.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Text(block) => block.text.len(),
+            Self::Frames { frames, .. } => {
+                frames.iter().map(|frame| likely_bytes(*frame) as usize).sum()
+            }
+        }
+    }
+}
+
+/// Returns about how much text a frame holds, in bytes.
+pub(super) fn likely_bytes(frame: Frame) -> u64 {
+    (u64::from(frame.bytes) * EXPANSION).min(u64::from(frame.bound))
+}
+
 /// Where jobs come from, in the order of the log.
 pub trait Source: Send {
     /// Returns the next job, or nothing at the end.
@@ -154,7 +176,6 @@ impl Spares {
 ///
 /// Any error of the source; the blocks before it were consumed.
 pub fn run(source: &mut dyn Source, packs: bool, consumer: &mut dyn Consumer) -> io::Result<()> {
-    let batch_jobs = 2 * rayon::current_num_threads();
     let spares = Spares::default();
     let mut ready = Vec::new();
     let mut result = Ok(false);
@@ -163,7 +184,7 @@ pub fn run(source: &mut dyn Source, packs: bool, consumer: &mut dyn Consumer) ->
             || match result {
                 Ok(true) | Err(_) => (Vec::new(), None),
                 Ok(false) => {
-                    let (blocks, outcome) = prepare(source, packs, batch_jobs, &spares);
+                    let (blocks, outcome) = prepare(source, packs, &spares);
                     (blocks, Some(outcome))
                 }
             },
@@ -187,14 +208,18 @@ pub fn run(source: &mut dyn Source, packs: bool, consumer: &mut dyn Consumer) ->
 fn prepare(
     source: &mut dyn Source,
     packs: bool,
-    jobs: usize,
     spares: &Spares,
 ) -> (Vec<Block>, io::Result<bool>) {
-    let mut batch = Vec::with_capacity(jobs);
+    let threads = rayon::current_num_threads();
+    let mut batch = Vec::new();
     let mut outcome = Ok(false);
-    while batch.len() < jobs {
+    let mut weight = 0;
+    while weight < threads * BATCH_JOBS * JOB_BYTES && batch.len() < threads * BATCH_SMALL_JOBS {
         match source.next_job() {
-            Ok(Some(job)) => batch.push(job),
+            Ok(Some(job)) => {
+                weight += job.weight();
+                batch.push(job);
+            }
             Ok(None) => {
                 outcome = Ok(true);
                 break;
@@ -294,264 +319,5 @@ fn scan(scanner: &mut Scanner, block: &mut Block, packs: bool) {
         let row = row::read(scanner, &block.text[start..end], &mut block.tape, packs);
         block.lines.push(Line { start, end, row });
         start = end + 1;
-    }
-}
-
-/// The text of a plain log.
-pub struct Plain<'a> {
-    file: &'a dyn File,
-    offset: u64,
-    end: u64,
-    /// What was read of a line that did not end yet.
-    rest: Vec<u8>,
-}
-
-impl<'a> Plain<'a> {
-    /// Reads the first `bytes` bytes of a file.
-    pub fn new(file: &'a dyn File, bytes: u64) -> Self {
-        Self { file, offset: 0, end: bytes, rest: Vec::new() }
-    }
-}
-
-impl Source for Plain<'_> {
-    fn next_job(&mut self) -> io::Result<Option<Job>> {
-        let byte = self.offset - self.rest.len() as u64;
-        let wanted = (self.end - self.offset).min(JOB_BYTES as u64) as usize;
-        if wanted == 0 && self.rest.is_empty() {
-            return Ok(None);
-        }
-        let mut text = std::mem::take(&mut self.rest);
-        let before = text.len();
-        text.resize(before + wanted, 0);
-        let got = read_full(self.file, self.offset, &mut text[before..])?;
-        text.truncate(before + got);
-        self.offset += got as u64;
-        if got < wanted {
-            // The file became shorter while we read; what is there is all there is.
-            self.end = self.offset;
-        }
-        if self.offset < self.end {
-            self.rest = split_after_last_line(&mut text);
-        }
-        let marks = vec![Mark { at: 0, frame: None, byte }];
-        Ok(Some(Job::Text(Block { text, marks, ..Block::default() })))
-    }
-}
-
-/// Cuts a text after its last line feed and returns the rest; a text without one is left whole.
-fn split_after_last_line(text: &mut Vec<u8>) -> Vec<u8> {
-    match memchr::memrchr(b'\n', text) {
-        Some(at) => text.split_off(at + 1),
-        None => Vec::new(),
-    }
-}
-
-/// The text of complete frames, small ones decoded in jobs and large ones streamed.
-pub struct Framed<'a> {
-    file: &'a dyn File,
-    frames: &'a [Frame],
-    frame_bytes_max: u64,
-    /// The next frame.
-    index: usize,
-    /// Where it starts.
-    byte: u64,
-    large: Option<Stream<'a>>,
-}
-
-impl<'a> Framed<'a> {
-    /// Reads frames that start at offset 0, one after the other.
-    ///
-    /// A frame whose text is longer than `frame_bytes_max` is left off, with a fault.
-    pub fn new(file: &'a dyn File, frames: &'a [Frame], frame_bytes_max: u64) -> Self {
-        Self { file, frames, frame_bytes_max, index: 0, byte: 0, large: None }
-    }
-
-    fn small_frames(&mut self) -> io::Result<Job> {
-        let (index, byte) = (self.index as u64, self.byte);
-        let (mut bound, mut bytes) = (0u64, 0usize);
-        let first = self.index;
-        while let Some(frame) = self.frames.get(self.index) {
-            bound += u64::from(frame.bound);
-            let full = bound > u64::from(LARGE_FRAME_BYTES) && self.index > first;
-            if frame.bound > LARGE_FRAME_BYTES || full {
-                break;
-            }
-            bytes += frame.bytes as usize;
-            self.index += 1;
-        }
-        let mut input = vec![0; bytes];
-        if read_full(self.file, byte, &mut input)? < bytes {
-            return Err(changed());
-        }
-        self.byte += bytes as u64;
-        let frames = self.frames[first..self.index].to_vec();
-        let frame_bytes_max = self.frame_bytes_max;
-        Ok(Job::Frames { input, frames, index, byte, frame_bytes_max })
-    }
-}
-
-fn changed() -> io::Error {
-    io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read")
-}
-
-impl Source for Framed<'_> {
-    fn next_job(&mut self) -> io::Result<Option<Job>> {
-        loop {
-            if let Some(stream) = &mut self.large {
-                if let Some(block) = stream.next_block()? {
-                    return Ok(Some(Job::Text(block)));
-                }
-                self.large = None;
-            }
-            let Some(frame) = self.frames.get(self.index) else { return Ok(None) };
-            if frame.bound <= LARGE_FRAME_BYTES {
-                return self.small_frames().map(Some);
-            }
-            let bytes = u64::from(frame.bytes);
-            let number = Some(self.index as u64);
-            let stream = Stream::new(self.file, self.byte, bytes, number, self.frame_bytes_max);
-            self.large = Some(stream);
-            self.index += 1;
-            self.byte += bytes;
-        }
-    }
-}
-
-/// One frame streamed: bounded memory, whatever it decodes to.
-pub struct Stream<'a> {
-    file: &'a dyn File,
-    decoder: Decoder,
-    start: u64,
-    offset: u64,
-    end: u64,
-    frame: Option<u64>,
-    input: Vec<u8>,
-    at: usize,
-    text_bytes: u64,
-    text_bytes_max: u64,
-    rest: Vec<u8>,
-    done: bool,
-    pace: Pace,
-    /// The frame is the torn last one: its input ends before it does.
-    torn: bool,
-}
-
-impl<'a> Stream<'a> {
-    /// Streams the frame of `bytes` bytes at `start`.
-    pub fn new(
-        file: &'a dyn File,
-        start: u64,
-        bytes: u64,
-        frame: Option<u64>,
-        text_bytes_max: u64,
-    ) -> Self {
-        Self {
-            file,
-            decoder: Decoder::new(),
-            start,
-            offset: start,
-            end: start + bytes,
-            frame,
-            input: Vec::new(),
-            at: 0,
-            text_bytes: 0,
-            text_bytes_max,
-            rest: Vec::new(),
-            done: false,
-            pace: Pace::Free,
-            torn: false,
-        }
-    }
-
-    /// Streams the text that an incomplete frame still gives.
-    pub fn torn(
-        file: &'a dyn File,
-        start: u64,
-        bytes: u64,
-        frame: u64,
-        text_bytes_max: u64,
-    ) -> Self {
-        Self { torn: true, ..Self::new(file, start, bytes, Some(frame), text_bytes_max) }
-    }
-
-    /// Returns how many bytes of text the stream gave so far.
-    pub fn text_bytes(&self) -> u64 {
-        self.text_bytes
-    }
-
-    /// Returns the next block of text, or nothing at the frame's end.
-    ///
-    /// # Errors
-    ///
-    /// Any error of reading the file. A frame that does not decode is a fault of the block.
-    pub fn next_block(&mut self) -> io::Result<Option<Block>> {
-        if self.done {
-            return Ok(None);
-        }
-        let mut text = std::mem::take(&mut self.rest);
-        let mark = Mark { at: 0, frame: self.frame, byte: self.start };
-        let mut block = Block { marks: vec![mark], ..Block::default() };
-        let target = text.len() + JOB_BYTES;
-        while text.len() < target && !self.done {
-            if let Err(error) = self.step(&mut text)? {
-                let (frame, max) = (self.frame.unwrap_or(0), self.text_bytes_max);
-                block.fault = Some(frame_fault(error, frame, self.start, max));
-                self.done = true;
-            }
-        }
-        if !self.done {
-            self.rest = split_after_last_line(&mut text);
-        }
-        block.text = text;
-        Ok(Some(block))
-    }
-
-    /// Decodes a little more; the inner error is the frame's.
-    fn step(&mut self, text: &mut Vec<u8>) -> io::Result<Result<(), DecodeError>> {
-        if self.at == self.input.len() && self.offset < self.end {
-            let is_first = self.offset == self.start;
-            self.refill()?;
-            if is_first {
-                self.pace = Pace::of(&self.input);
-            }
-        }
-        let before = text.len();
-        let input = &self.input[self.at..];
-        let step = match self.decoder.step(input, text, JOB_BYTES / 4, self.pace) {
-            Ok(step) => step,
-            Err(error) => return Ok(Err(error)),
-        };
-        self.at += step.consumed;
-        let produced = text.len() - before;
-        self.text_bytes += produced as u64;
-        if self.text_bytes > self.text_bytes_max {
-            text.truncate(before);
-            return Ok(Err(DecodeError::TooLarge));
-        }
-        let drained = self.at == self.input.len() && self.offset == self.end && produced == 0;
-        if step.ended || (drained && step.consumed == 0) {
-            self.done = true;
-            if !step.ended && !self.torn {
-                return Ok(Err(DecodeError::Invalid));
-            }
-        }
-        Ok(Ok(()))
-    }
-
-    fn refill(&mut self) -> io::Result<()> {
-        let wanted = (self.end - self.offset).min(JOB_BYTES as u64 / 4) as usize;
-        self.input.resize(wanted, 0);
-        if read_full(self.file, self.offset, &mut self.input)? < wanted {
-            return Err(changed());
-        }
-        self.offset += wanted as u64;
-        self.at = 0;
-        Ok(())
-    }
-}
-
-impl Source for Stream<'_> {
-    fn next_job(&mut self) -> io::Result<Option<Job>> {
-        Ok(self.next_block()?.map(Job::Text))
     }
 }

@@ -6,6 +6,9 @@ const SAFE_INTEGER_MAX: f64 = 9_007_199_254_740_991.0;
 /// Digits that a double holds exactly whatever they are: below 10^15.
 const EXACT_DIGITS: usize = 15;
 
+/// Digits that suffice to write any double exactly.
+const EXACT_DIGITS_MAX: usize = 767;
+
 /// Returns whether a number is what `Number.isSafeInteger` accepts; minus zero is.
 ///
 /// # Source
@@ -46,12 +49,33 @@ pub fn display(n: f64) -> String {
     if n.is_infinite() {
         return format!("{sign}Infinity");
     }
-    // Both languages print the shortest digits that read back as the same double, and of those the
-    // ones closest to it; only where the point goes differs.
-    let scientific = format!("{:e}", n.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let digits = mantissa.replace('.', "");
-    format!("{sign}{}", place_point(&digits, exponent.parse().unwrap_or(0)))
+    let (digits, exponent) = scientific(format!("{:e}", n.abs()));
+    format!("{sign}{}", place_point(&even_of_two(n.abs(), digits), exponent))
+}
+
+/// Splits a number in scientific form into its digits and its exponent.
+fn scientific(form: String) -> (String, i32) {
+    match form.split_once('e') {
+        Some((mantissa, exponent)) => (mantissa.replace('.', ""), exponent.parse().unwrap_or(0)),
+        None => (form, 0),
+    }
+}
+
+/// Returns the digits that ECMAScript chooses, given those that Rust does.
+///
+/// Both take the fewest digits that read back as the same double, and of those the closest to it.
+/// Where two are equally close, Rust takes the larger and ECMAScript the even one: 2^-2 above
+/// 794450129900868 is `794450129900868.2` there.
+fn even_of_two(n: f64, digits: String) -> String {
+    let count = digits.len();
+    // One digit more ends with a 5 if it is halfway between the two, and then it is exact.
+    let (longer, _) = scientific(format!("{n:.count$e}"));
+    let is_odd = digits.ends_with(['1', '3', '5', '7', '9']);
+    if !is_odd || !longer.ends_with('5') || longer.starts_with(&digits) {
+        return digits;
+    }
+    let (exact, _) = scientific(format!("{n:.EXACT_DIGITS_MAX$e}"));
+    if exact.trim_end_matches('0') == longer { longer[..count].to_owned() } else { digits }
 }
 
 /// Lays out decimal digits whose first one stands for `10^exponent`.

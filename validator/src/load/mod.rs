@@ -27,7 +27,7 @@ use gatelog_engine::dsh::closer::Closers;
 use gatelog_engine::dsh::fault::FaultKind;
 use gatelog_engine::dsh::header::Header;
 use gatelog_engine::dsh::legacy::{self, Earlier, Shape};
-use gatelog_engine::dsh::scan::Record;
+use gatelog_engine::dsh::record::Record;
 use gatelog_engine::event::{Event, Place};
 
 /// The stages of the host's loader, in the order in which they speak.

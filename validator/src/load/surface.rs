@@ -203,23 +203,31 @@ impl Sources {
         }
         let (mut late, mut last) = (None, None);
         let mut is_increasing = true;
-        for source in raw.elements() {
-            let Some(source) = source.as_number().filter(|source| is_seq(*source)) else {
-                let message = format!(
-                    "session event \"{kind}\" sourceEventSeqs must densely contain non-negative safe \
-                     integers"
-                );
-                return Err(flaw("surface/sources-shape", message));
-            };
+        let mut take = |source: f64| {
             if late.is_none() && source >= seq as f64 {
                 late = Some(source);
             }
-            let source = source as u64;
             is_increasing &= last.is_none_or(|last| last < source);
             last = Some(source);
             if self.keep {
-                self.sorted.push(source);
+                self.sorted.push(source as u64);
             }
+        };
+        let mut numbers = raw.numbers().into_iter().flatten();
+        let is_list = raw.is_empty() || raw.numbers().is_some();
+        if !is_list
+            || !numbers.all(|source| {
+                is_seq(source) && {
+                    take(source);
+                    true
+                }
+            })
+        {
+            let message = format!(
+                "session event \"{kind}\" sourceEventSeqs must densely contain non-negative safe \
+                 integers"
+            );
+            return Err(flaw("surface/sources-shape", message));
         }
         if !is_increasing {
             let numbers = raw.elements().filter_map(|source| source.as_number());

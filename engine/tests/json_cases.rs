@@ -436,10 +436,13 @@ fn depth_costs_no_stack() {
     // On a small stack: recursion of any kind would not get far.
     let on_small_stack = std::thread::Builder::new().stack_size(128 << 10);
     let thread = on_small_stack.spawn(|| {
-        for depth in [100_000, 2_000_000] {
-            for (open, close) in [("[", "]"), (r#"{"a":"#, "}"), ("[1,{\"b\":", "}]")] {
-                check_depth(depth, open, close);
-            }
+        let nests = [("[", "]"), (r#"{"a":"#, "}"), (r#"[1,{"b":"#, "}]")];
+        for (open, close) in nests {
+            check_depth(100_000, open, close);
+        }
+        // The third one has more values than the default limit.
+        for (open, close) in &nests[..2] {
+            check_depth(2_000_000, open, close);
         }
     });
     thread.expect("a thread").join().expect("no overflow");

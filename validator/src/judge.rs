@@ -112,7 +112,7 @@ impl Judge<'_> {
                 let message = flaw.inner.strip_prefix("Error: ").unwrap_or(&flaw.inner);
                 let mut message = message.to_owned();
                 if flaw.rule == "header/cwd" && is_windows_cwd(seen) {
-                    message.push_str("; it is a Windows path, which this system does not know");
+                    message.push_str("; it is a path of Windows");
                 }
                 self.add(report, flaw.rule, message, flaw.place);
             }

@@ -66,6 +66,7 @@ pub fn classify(line: &[u8], row: &Row) -> Defective {
     let offset = match row {
         Row::BadPacked(why) => return Defective::Packed(why),
         Row::Malformed(defect) => defect.offset,
+        Row::Null | Row::Scalar => return Defective::Seq(None),
         _ => return Defective::Malformed,
     };
     if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
@@ -94,6 +95,8 @@ pub enum Nature {
     Packed,
     /// What crash recovery writes: an interrupted result, the ends that follow it, a new lifecycle.
     Recovery,
+    /// The end of a step.
+    StepEnd,
     /// Anything else.
     Plain,
 }
@@ -104,7 +107,9 @@ impl Nature {
         let start = &line[..line.len().min(4 * SAMPLE_BYTES)];
         let has = |needle: &[u8]| memchr::memmem::find(start, needle).is_some();
         let is_recovery = match kind {
-            Some("step/end" | "session/end-seed") => true,
+            // A step ends in every branch: it tells nothing by itself.
+            Some("step/end") => return Self::StepEnd,
+            Some("session/end-seed") => true,
             Some("turn/end") => has(b"\"interrupted\""),
             Some("tool/result") => has(b"\"interrupted-tool-result-"),
             _ => false,
@@ -233,6 +238,19 @@ impl Damage {
         }
     }
 
+    /// Returns whether all that was kept from a seq on is what crash recovery writes.
+    fn first_branch_is_recovery(&self, from: u64) -> bool {
+        let mut has_recovery = false;
+        for kept in self.kept.iter().rev().take_while(|kept| kept.seq >= from) {
+            match kept.what {
+                Nature::Recovery => has_recovery = true,
+                Nature::StepEnd => {}
+                Nature::Packed | Nature::Plain => return false,
+            }
+        }
+        has_recovery
+    }
+
     fn describe_seq(&self, got: f64, expected: u64) -> String {
         if got > expected as f64 {
             let missing = got - expected as f64;
@@ -264,11 +282,7 @@ impl Damage {
             alike if alike >= overlap => ", which are the same in both".into(),
             alike => format!(", of which the first {alike} are the same"),
         });
-        let recent = self.kept.iter().rev().take_while(|kept| kept.seq >= run.first);
-        if self.alike == 0
-            && recent.clone().count() > 0
-            && recent.clone().all(|kept| kept.what == Nature::Recovery)
-        {
+        if self.alike == 0 && self.first_branch_is_recovery(run.first) {
             text.push_str(
                 "; from there on the first branch is only what crash recovery adds, so that the second is \
                  the live one",

@@ -86,7 +86,7 @@ pub struct Rest {
     pub bytes: u64,
     /// Where it starts.
     pub place: Place,
-    /// It starts with NUL bytes.
+    /// It starts and ends with NUL bytes.
     pub is_nul: bool,
 }
 
@@ -101,7 +101,8 @@ impl<'s, S: LineSink> Lines<'s, S> {
         let rest = match self.carry {
             Carry::Nothing => None,
             Carry::Kept { text, place } => {
-                let (bytes, is_nul) = (text.len() as u64, text.first() == Some(&0));
+                let is_nul = text.first() == Some(&0) && text.last() == Some(&0);
+                let bytes = text.len() as u64;
                 Some(Rest { bytes, place, is_nul })
             }
             Carry::Giant(giant) => {

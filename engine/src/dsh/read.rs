@@ -239,10 +239,8 @@ fn plain_torn(scan: &LogScan<'_>, rest: Option<Rest>, bytes: u64) -> Torn {
     let place = Place { line: Some(scan.lines + 1), byte: Some(cut), ..Place::default() };
     let left = bytes - cut;
     if rest.is_some_and(|rest| rest.is_nul) {
-        let message = format!(
-            "the file ends in {left} byte(s) that start with NULs: space that was allocated and never \
-             written"
-        );
+        let message = "the end is a run of NUL bytes: space that was allocated and never written";
+        let message = message.to_owned();
         return Torn { cut, lines, rule: "tail/nul-run", message, place };
     }
     let message =

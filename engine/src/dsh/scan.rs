@@ -192,6 +192,7 @@ impl<'s> LogScan<'s> {
                 let kind = FaultKind::Corrupt;
                 self.break_off(Fault::new(kind, "envelope/null-row", message, Some(host), place));
             }
+            Row::Scalar | Row::Null if self.format == 1 => self.unparsable(line, place),
             Row::Scalar | Row::Null if self.issue.is_some() => self.damage.lines += 1,
             Row::Scalar | Row::Null => {
                 self.damage.lines += 1;

@@ -19,9 +19,11 @@ pub struct Skeleton {
 pub(super) struct Member {
     /// As first written, quotes included.
     pub(super) key: Vec<u8>,
+    /// The key is `data`.
+    pub(super) is_data: bool,
     /// The kind of its last value.
     pub(super) kind: Kind,
-    /// Its last value as written; nothing for `data`.
+    /// Its last value as written, if it was kept.
     pub(super) value: Option<Vec<u8>>,
 }
 
@@ -36,8 +38,8 @@ impl Skeleton {
         self.bytes
     }
 
-    /// Returns whether some members were not kept, there being too many or too large ones. What
-    /// is kept then says nothing about what is not.
+    /// Returns whether some members or values were not kept, there being too many or too large
+    /// ones. Those that were kept are right, but may not be all.
     pub fn overflow(&self) -> bool {
         self.overflow
     }
@@ -50,12 +52,12 @@ impl Skeleton {
 
     /// Returns the kind of the payload, the last one of duplicates, or nothing without one.
     pub fn data(&self) -> Option<Kind> {
-        let data = self.members.iter().find(|member| member.value.is_none());
+        let data = self.members.iter().find(|member| member.is_data);
         data.map(|member| member.kind)
     }
 
     /// Returns the value of a top-level member as it was written, the last one of duplicates;
-    /// nothing for an absent one, and for `data`.
+    /// nothing for one that is absent or was not kept, and for `data`.
     pub fn get(&self, key: &str) -> Option<&[u8]> {
         let member = self.members.iter().find(|member| Text::of_raw(&member.key).eq_str(key))?;
         member.value.as_deref()

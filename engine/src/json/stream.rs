@@ -1,6 +1,8 @@
 //! Texts in pieces: whether they are JSON, and their envelope, in memory that does not grow with
 //! them.
 
+use std::collections::HashMap;
+
 use super::block::{self, Window};
 use super::defect::Defect;
 use super::grammar::{Machine, Step};
@@ -28,6 +30,9 @@ pub struct Push {
     capture: Capture,
     /// Bytes of what is being captured.
     buffer: Vec<u8>,
+    /// Where each distinct key is among the members, by its text in WTF-8: a search through all of
+    /// them for each key would let a hostile text make sixty-four of each of its bytes.
+    known: HashMap<Vec<u8>, usize>,
     /// The member whose value comes next or is under way.
     current: Option<usize>,
     in_data: bool,
@@ -64,6 +69,7 @@ impl Push {
             failed: None,
             capture: Capture::No,
             buffer: Vec::new(),
+            known: HashMap::new(),
             current: None,
             in_data: false,
             data_seen: false,
@@ -89,8 +95,7 @@ impl Push {
 
     /// Returns the raw value of the top-level `type`, the last one so far, once it is complete.
     pub fn kind_so_far(&self) -> Option<&[u8]> {
-        let kind = self.skeleton.members.iter().find(|member| is_key(&member.key, "type"))?;
-        kind.value.as_deref().filter(|value| !value.is_empty())
+        self.skeleton.members[*self.known.get(&b"type"[..])?].value.as_deref()
     }
 
     /// Returns whether the text so far ends within the value of the top-level `data`, or between
@@ -188,19 +193,19 @@ impl Push {
     fn key_ended(&mut self) {
         self.current = None;
         let Some(key) = self.stop() else { return };
-        let text = Text::of_raw(&key);
-        self.in_data = text.eq_str("data");
-        self.data_seen |= self.in_data;
-        let known =
-            self.skeleton.members.iter().position(|member| Text::of_raw(&member.key) == text);
-        if known.is_some() || self.skeleton.members.len() < KEYS_MAX {
-            self.current = known.or(Some(self.skeleton.members.len()));
-        } else {
-            self.skeleton.overflow = true;
-        }
-        if known.is_none() && self.current.is_some() {
-            let value = (!self.in_data).then(Vec::new);
-            self.skeleton.members.push(Member { key, kind: Kind::Null, value });
+        let text = Text::of_raw(&key).to_wtf8().into_owned();
+        let is_data = text == b"data";
+        self.in_data = is_data;
+        self.data_seen |= is_data;
+        let (count, members) = (self.known.len(), &mut self.skeleton.members);
+        match self.known.get(&text) {
+            Some(place) => self.current = Some(*place),
+            None if count == KEYS_MAX => self.skeleton.overflow = true,
+            None => {
+                members.push(Member { key, is_data, kind: Kind::Null, value: None });
+                self.known.insert(text, count);
+                self.current = Some(count);
+            }
         }
     }
 
@@ -212,16 +217,14 @@ impl Push {
         if depth > 1 || self.skeleton.root != Kind::Object {
             return;
         }
+        self.skeleton.retyped |= self.data_seen
+            && self.kind_so_far().is_some()
+            && self.current.is_some_and(|current| self.known.get(&b"type"[..]) == Some(&current));
         let Some(current) = self.current else { return };
-        let member = &mut self.skeleton.members[current];
-        member.kind = kind;
-        if self.in_data {
-            return;
+        self.skeleton.members[current].kind = kind;
+        if !self.in_data {
+            self.start();
         }
-        if self.data_seen && is_key(&member.key, "type") {
-            self.skeleton.retyped |= member.value.as_ref().is_some_and(|value| !value.is_empty());
-        }
-        self.start();
     }
 
     fn value_ended(&mut self, depth: usize) {
@@ -232,13 +235,9 @@ impl Push {
         if self.capture == Capture::No {
             return;
         }
-        let value = self.stop().unwrap_or_default();
+        let value = self.stop();
         if let Some(current) = self.current.take() {
-            self.skeleton.members[current].value = Some(value);
+            self.skeleton.members[current].value = value;
         }
     }
-}
-
-fn is_key(raw: &[u8], key: &str) -> bool {
-    Text::of_raw(raw).eq_str(key)
 }

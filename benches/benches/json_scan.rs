@@ -75,7 +75,8 @@ fn packed_rows() -> String {
         *seq += count;
         let (dt, texts) = (gaps.join(","), texts.join(","));
         format!(
-            r#"{{"type":"text-chunks","seq0":{seq0},"time0":{time0},"data":{{"turn":3,"step":1,"index":0,"dt":[{dt}],"texts":[{texts}]}}}}"#
+            "{{\"type\":\"text-chunks\",\"seq0\":{seq0},\"time0\":{time0},\"data\":{{\"turn\":3,\
+             \"step\":1,\"index\":0,\"dt\":[{dt}],\"texts\":[{texts}]}}}}"
         )
     })
 }
@@ -86,7 +87,8 @@ fn loose_events() -> String {
         let (token, time) = (random.token(), 1_790_000_000_000 + *seq * 17);
         *seq += 1;
         format!(
-            r#"{{"type":"assistant/chunk","seq":{seq},"time":{time},"data":{{"turn":3,"step":1,"chunk":{{"type":"text-delta","index":0,"text":"{token}"}}}}}}"#
+            "{{\"type\":\"assistant/chunk\",\"seq\":{seq},\"time\":{time},\"data\":{{\"turn\":3,\
+             \"step\":1,\"chunk\":{{\"type\":\"text-delta\",\"index\":0,\"text\":\"{token}\"}}}}}}"
         )
     })
 }
@@ -106,7 +108,10 @@ fn tool_results() -> String {
         let time = 1_790_000_000_000 + *seq * 17;
         *seq += 1;
         format!(
-            r#"{{"type":"tool/result","seq":{seq},"time":{time},"data":{{"turn":3,"step":1,"message":{{"role":"tool","id":"m-{seq}","callId":"call_{seq}","content":[{{"type":"text","text":"{text}"}}],"isError":false}}}},"sourceEventSeqs":[{seq}],"surfaceOp":"append"}}"#
+            "{{\"type\":\"tool/result\",\"seq\":{seq},\"time\":{time},\"data\":{{\"turn\":3,\
+             \"step\":1,\"message\":{{\"role\":\"tool\",\"id\":\"m-{seq}\",\
+             \"callId\":\"call_{seq}\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}],\
+             \"isError\":false}}}},\"sourceEventSeqs\":[{seq}],\"surfaceOp\":\"append\"}}"
         )
     })
 }

@@ -2,7 +2,8 @@
 //!
 //! A generated log has the host's own shapes in the host's own proportions: streamed text in packed
 //! rows of a fifth of a second each, tool calls with results of some kilobytes, messages that cite
-//! their chunks, an approval now and then; each durable batch is one Zstandard frame with a checksum.
+//! their chunks, an approval now and then; each durable batch is one Zstandard frame with a
+//! checksum.
 
 use std::fmt::Write as _;
 use zstd_safe::{CCtx, CParameter};
@@ -150,8 +151,8 @@ impl LogWriter {
         texts.pop();
         let _ = writeln!(
             self.batch,
-            "{{\"type\":\"{kind}\",\"seq0\":{seq},\"time0\":{time},\"data\":{{\"turn\":{turn},\"step\":\
-             {step},\"index\":{index},\"dt\":[{gaps}],\"texts\":[{texts}]}}}}"
+            "{{\"type\":\"{kind}\",\"seq0\":{seq},\"time0\":{time},\"data\":{{\"turn\":{turn},\
+             \"step\":{step},\"index\":{index},\"dt\":[{gaps}],\"texts\":[{texts}]}}}}"
         );
         self.seq += members;
         self.flush();
@@ -195,16 +196,17 @@ impl LogWriter {
         let call = format!("call_{seq}");
         let block = if calls {
             format!(
-                ",{{\"type\":\"tool-call\",\"id\":\"{call}\",\"name\":\"read\",\"arguments\":\"{{}}\"}}"
+                ",{{\"type\":\"tool-call\",\"id\":\"{call}\",\"name\":\"read\",\
+                 \"arguments\":\"{{}}\"}}"
             )
         } else {
             String::new()
         };
         let data = format!(
-            "{{\"turn\":{turn},\"step\":{step},\"message\":{{\"role\":\"assistant\",\"id\":\"m{seq}\",\
-             \"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}{block}],\"source\":{{\"kind\":\
-             \"model\",\"provider\":\"p\",\"model\":\"m\"}}}},\"usage\":{{\"inputTokens\":{seq},\
-             \"outputTokens\":20}}}}"
+            "{{\"turn\":{turn},\"step\":{step},\"message\":{{\"role\":\"assistant\",\
+             \"id\":\"m{seq}\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}{block}],\
+             \"source\":{{\"kind\":\"model\",\"provider\":\"p\",\"model\":\"m\"}}}},\
+             \"usage\":{{\"inputTokens\":{seq},\"outputTokens\":20}}}}"
         );
         let sources = sources.join(",");
         let rest = format!(",\"sourceEventSeqs\":[{sources}],\"surfaceOp\":\"append\"");
@@ -217,8 +219,8 @@ impl LogWriter {
 
     fn call(&mut self, turn: u64, step: u64, call: &str) {
         let data = format!(
-            "{{\"turn\":{turn},\"step\":{step},\"callId\":\"{call}\",\"name\":\"read\",\"arguments\":\
-             \"{{}}\"}}"
+            "{{\"turn\":{turn},\"step\":{step},\"callId\":\"{call}\",\"name\":\"read\",\
+             \"arguments\":\"{{}}\"}}"
         );
         let seq = self.event("tool/call", &data, "");
         if self.random.below(4) == 0 {
@@ -232,9 +234,10 @@ impl LogWriter {
         let length = 30 + self.random.below(900);
         let text = self.words(length);
         let data = format!(
-            "{{\"turn\":{turn},\"step\":{step},\"message\":{{\"source\":{{\"kind\":\"tool\",\"callId\":\
-             \"{call}\"}},\"content\":[{{\"type\":\"tool-result\",\"toolCallId\":\"{call}\",\"content\":\
-             [{{\"type\":\"text\",\"text\":\"{text}\"}}]}}],\"role\":\"user\",\"id\":\"r{seq}\"}}}}"
+            "{{\"turn\":{turn},\"step\":{step},\"message\":{{\"source\":{{\"kind\":\"tool\",\
+             \"callId\":\"{call}\"}},\"content\":[{{\"type\":\"tool-result\",\
+             \"toolCallId\":\"{call}\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}],\
+             \"role\":\"user\",\"id\":\"r{seq}\"}}}}"
         );
         let rest = format!(",\"sourceEventSeqs\":[{seq}],\"surfaceOp\":\"append\"");
         self.event("tool/result", &data, &rest);

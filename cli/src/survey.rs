@@ -147,10 +147,9 @@ mod tests {
 
     #[test]
     fn a_folder_that_the_host_refuses_is_one_report_in_the_words_of_the_host() {
-        let storage = Memory::new()
-            .file("/root/--p--/s1/session.jsonl", "")
-            .file("/root/--p--/backup.jsonl", "");
-        let survey = survey(&storage, "/root");
+        let storage =
+            Memory::new().file("/r/--p--/s1/session.jsonl", "").file("/r/--p--/backup.jsonl", "");
+        let survey = survey(&storage, "/r");
         let refused: Vec<_> =
             survey.folders.iter().filter(|folder| folder.host == HostAct::Refuses).collect();
         assert_eq!(refused.len(), 1, "{survey:?}");

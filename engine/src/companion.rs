@@ -1,10 +1,10 @@
 //! The traits that give events meaning; the gate and the cold replay drive the same ones.
 //!
 //! Who drives: for each event, in order, the driver asks every companion that listens to the
-//! event's type for its [`Companion::plan`]. Cold, a violation is recorded and the companion is told
-//! to [`Companion::apply`] all the same, so that it adopts what the record claims and one fault is
-//! one finding. Live, any violation refuses the event and nobody applies anything. After the last
-//! event of a log at rest, [`Companion::finish`] judges what only an end can decide.
+//! event's type for its [`Companion::plan`]. Cold, a violation is recorded and the companion is
+//! told to [`Companion::apply`] all the same, so that it adopts what the record claims and one
+//! fault is one finding. Live, any violation refuses the event and nobody applies anything. After
+//! the last event of a log at rest, [`Companion::finish`] judges what only an end can decide.
 
 use crate::event::Event;
 

@@ -288,12 +288,16 @@ fn trimmed_texts_are_those_that_trim_leaves_alone() {
 
 #[test]
 fn texts_are_wtf8_with_bad_bytes_replaced() {
-    let cases: [(&[u8], &[u8], usize); 14] = [
+    let cases: [(&[u8], &[u8], usize); 18] = [
         (b"abc", b"abc", 3),
         (b"\xC3\xA9", "é".as_bytes(), 1),
         (b"\\u00e9", "é".as_bytes(), 1),
         (b"\xF0\x9F\x98\x80", "\u{1f600}".as_bytes(), 2),
         (b"\\ud83d\\ude00", "\u{1f600}".as_bytes(), 2),
+        (b"\\ud800\\udc00", "\u{10000}".as_bytes(), 2),
+        (b"\\udbff\\udfff", "\u{10ffff}".as_bytes(), 2),
+        (b"\\udc00\\ud800", b"\xED\xB0\x80\xED\xA0\x80", 2),
+        (b"\\ud800\\ue000", b"\xED\xA0\x80\xEE\x80\x80", 2),
         (b"\\uD83D", b"\xED\xA0\xBD", 1),
         (b"\\uDE00\\uD83D", b"\xED\xB8\x80\xED\xA0\xBD", 2),
         (b"\\ud83d\\u0061", b"\xED\xA0\xBDa", 2),
@@ -464,6 +468,28 @@ fn check_depth(depth: usize, open: &str, close: &str) {
     if depth <= 100_000 {
         assert_eq!(root.to_json(), text);
         assert!(!root.to_js_string().is_empty());
+    }
+}
+
+#[test]
+fn containers_close_in_the_order_in_which_they_opened() {
+    // Objects and arrays by the bits of a number without a period, beyond a word of any width.
+    let is_object = |level: u64| (level * level * 0x9E37_79B9 >> 7) & 1 == 1;
+    let levels = 300;
+    let open: String =
+        (0..levels).map(|level| if is_object(level) { "{\"a\":" } else { "[" }).collect();
+    let close: Vec<u8> =
+        (0..levels).rev().map(|level| if is_object(level) { b'}' } else { b']' }).collect();
+    let text = [open.as_bytes(), b"0", &close].concat();
+    assert!(Document::parse(&text[..]).is_ok());
+    for place in open.len() + 1..text.len() {
+        let mut wrong = text.clone();
+        wrong[place] ^= b']' ^ b'}';
+        let defect = Document::parse(&wrong[..]).expect_err("closed wrongly");
+        assert_eq!(defect.offset, place);
+        let mut push = Push::new();
+        push.push(&wrong);
+        assert_eq!(push.defect(), Some(defect));
     }
 }
 

@@ -14,7 +14,8 @@ fn push(text: &str) -> Skeleton {
 #[test]
 fn the_envelope_is_kept_and_the_payload_is_not() {
     let skeleton = push(
-        r#" {"type":"tool/result" , "seq": 9,"data":{"type":"x","seq":[1,{"data":2}]},"t\u0069me":-1.5e3 }"#,
+        " {\"type\":\"tool/result\" , \"seq\": 9,\"data\":{\"type\":\"x\",\"seq\":[1,\
+         {\"data\":2}]},\"t\\u0069me\":-1.5e3 }",
     );
     assert_eq!((skeleton.kind(), skeleton.data()), (Kind::Object, Some(Kind::Object)));
     let raw = ["type", "seq", "time", "data", "x"].map(|key| skeleton.get(key));
@@ -115,6 +116,9 @@ fn too_much_is_not_kept_and_that_is_said() {
     assert!(!fits.overflow() && fits.get("id").is_some_and(|id| id.len() == 1 << 20));
     let too_long = push(&format!(r#"{{"id":"{mebibyte}x","seq":1}}"#));
     assert!(too_long.overflow());
+    assert_eq!((too_long.get("id"), too_long.data()), (None, None));
+    let envelope = Document::parse(too_long.envelope().expect("an object")).expect("a text");
+    assert_eq!(envelope.root().to_json(), r#"{"id":"","seq":1}"#);
     assert_eq!(too_long.get("seq"), Some(&b"1"[..]), "what comes behind is kept");
     assert!(push(&format!(r#"{{"{mebibyte}x":1}}"#)).overflow(), "a key that is too long");
     let keys = |count| (0..count).map(|i| format!("\"k{i}\":{i}")).collect::<Vec<_>>().join(",");

@@ -451,7 +451,8 @@ proptest! {
         let all: Vec<_> = within(document.root())
             .into_iter()
             .take(40)
-            .map(|json| (json, naive::parse(json.raw()).expect("a value"), json.digest(&keys, None)))
+            .map(|json| (json, naive::parse(json.raw()).expect("a \
+                value"), json.digest(&keys, None)))
             .collect();
         for (json, value, digest) in &all {
             for (other, other_value, other_digest) in &all {
@@ -463,7 +464,11 @@ proptest! {
     }
 
     #[test]
-    fn a_blank_value_counts_for_nothing_in_a_digest(text in text(), place: Index, other in document()) {
+    fn a_blank_value_counts_for_nothing_in_a_digest(
+        text in text(),
+        place: Index,
+        other in document(),
+    ) {
         let document = Document::parse(text).expect("a document");
         let all = within(document.root());
         let blank = all[place.index(all.len())];

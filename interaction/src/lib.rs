@@ -1,9 +1,9 @@
 //! The plane on which a person meets a running agent.
 //!
-//! An agent that works on somebody's behalf stops at some points and asks: may this command run, may
-//! this file be written, which of these did you mean. The answers, and the standing rules under
-//! which no question is asked at all, are facts of the session. This crate will hold the parts that ask
-//! and remember: one-shot approvals, the approval policy, permission presets, the sandbox mode,
+//! An agent that works on somebody's behalf stops at some points and asks: may this command run,
+//! may this file be written, which of these did you mean. The answers, and the standing rules under
+//! which no question is asked at all, are facts of the session. This crate will hold the parts that
+//! ask and remember: one-shot approvals, the approval policy, permission presets, the sandbox mode,
 //! slash commands and questions. Each of them writes its facts through the session's gate, and
 //! knows nothing that cannot be folded from the log again.
 //!

@@ -2,14 +2,14 @@
 
 use crate::rule::Rule;
 
-const RESTORE: &str = "The host refuses this file. Keep it as it is, restore a backup if there is one, \
-    and do not let a tool rewrite it before you have a copy.";
-const REFRAME: &str = "The host refuses this file although its content may be whole. It can be framed \
-    anew without loss: the header line in a frame of its own, then the events.";
-const BRANCHES: &str = "The host refuses this file. Two processes wrote the same session: keep a copy, \
-    stop every process that has the session open, and choose the branch to keep.";
-const CUT: &str = "The host opens this file and cuts its end the next time it is opened for writing. If the \
-    end matters, copy the file first.";
+const RESTORE: &str = "The host refuses this file. Keep it as it is, restore a backup if there is \
+    one, and do not let a tool rewrite it before you have a copy.";
+const REFRAME: &str = "The host refuses this file although its content may be whole. It can be \
+    framed anew without loss: the header line in a frame of its own, then the events.";
+const BRANCHES: &str = "The host refuses this file. Two processes wrote the same session: keep a \
+    copy, stop every process that has the session open, and choose the branch to keep.";
+const CUT: &str = "The host opens this file and cuts its end the next time it is opened for \
+    writing. If the end matters, copy the file first.";
 const LIMIT: &str = "Nothing is said of this file beyond the limit; it was not judged damaged.";
 
 /// The rules, family by family.
@@ -17,17 +17,17 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "container/frame-magic",
         "each frame starts with the Zstandard magic number",
-        "The bytes there start no frame: something was written into or behind the log, or plain text \
-         carries a compressed name. The host refuses the file. What precedes that byte is readable; \
-         keep a copy before anything is cut.",
+        "The bytes there start no frame: something was written into or behind the log, or plain \
+         text carries a compressed name. The host refuses the file. What precedes that byte is \
+         readable; keep a copy before anything is cut.",
     ),
     Rule::error("container/reserved-bit", "reserved bits of a frame header are clear", RESTORE),
     Rule::error("container/block-type", "no block has the reserved type", RESTORE),
     Rule::error(
         "container/frame-invalid",
         "each complete frame decodes, and its checksum holds",
-        "The frame's bytes were changed after they were written, or it was made by another tool. The \
-         host refuses the file. Later frames may be whole: keep a copy and restore a backup.",
+        "The frame's bytes were changed after they were written, or it was made by another tool. \
+         The host refuses the file. Later frames may be whole: keep a copy and restore a backup.",
     ),
     Rule::error("container/first-frame-empty", "the first frame holds the header line", REFRAME),
     Rule::error(
@@ -43,39 +43,39 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "container/split-record",
         "the complete frames end at the end of a record",
-        "The last complete frame ends inside a record, which the host never writes; it refuses the file. \
-         If the rest of the record is gone, the log can be framed anew without that record.",
+        "The last complete frame ends inside a record, which the host never writes; it refuses the \
+         file. If the rest of the record is gone, the log can be framed anew without that record.",
     ),
     Rule::error(
         "container/not-a-session-file",
         "the file is a session log",
-        "Give the path of a sessions root such as ~/.dsh/sessions, of a session folder, or of a log \
-         (session.jsonl, session.jsonl.zstd).",
+        "Give the path of a sessions root such as ~/.dsh/sessions, of a session folder, or of a \
+         log (session.jsonl, session.jsonl.zstd).",
     ),
     Rule::error("line/blank", "no line between records is blank", RESTORE),
     Rule::error(
         "line/bom",
         "no line starts with a byte order mark",
-        "An editor or a tool put a byte order mark there; the host refuses the file. Removing those three \
-         bytes is enough if the rest is unchanged.",
+        "An editor or a tool put a byte order mark there; the host refuses the file. Removing \
+         those three bytes is enough if the rest is unchanged.",
     ),
     Rule::error(
         "line/nul-run",
         "no record consists of NUL bytes",
-        "The disk or a crash left space that was allocated and never written. The host refuses the file, \
-         because a finished turn follows. What was there is gone; restore a backup.",
+        "The disk or a crash left space that was allocated and never written. The host refuses the \
+         file, because a finished turn follows. What was there is gone; restore a backup.",
     ),
     Rule::error(
         "line/glued",
         "each record ends with a line feed",
-        "A line feed is missing between two records. The host refuses the file; putting the line feed back \
-         is enough if both records then parse and count on.",
+        "A line feed is missing between two records. The host refuses the file; putting the line \
+         feed back is enough if both records then parse and count on.",
     ),
     Rule::error(
         "line/split",
         "no line feed stands inside a record",
-        "A line feed cuts a record in two. The host refuses the file; joining the two lines is enough if \
-         the record then parses.",
+        "A line feed cuts a record in two. The host refuses the file; joining the two lines is \
+         enough if the record then parses.",
     ),
     Rule::error("json/malformed", "each line is JSON", RESTORE),
     Rule::error("limit/frame", "no frame decodes to more than --max-frame-bytes", LIMIT),
@@ -89,14 +89,15 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "header/missing",
         "the log starts with a complete header line",
-        "Nothing before the first line feed (in a compressed log: no complete first frame) can be read as \
-         a header; the host refuses the file. An empty file holds nothing to save.",
+        "Nothing before the first line feed (in a compressed log: no complete first frame) can be \
+         read as a header; the host refuses the file. An empty file holds nothing to save.",
     ),
     Rule::error("header/not-json", "line 1 is JSON", RESTORE),
     Rule::error(
         "header/shape",
         "line 1 is a session header of its format",
-        "The host refuses the file: its first line is no session header. The rows behind it may be whole.",
+        "The host refuses the file: its first line is no session header. The rows behind it may be \
+         whole.",
     ),
     Rule::error(
         "header/version",
@@ -106,8 +107,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "header/name-version",
         "the format of a file's name is that of its header",
-        "Nothing is damaged. The file was renamed, or its header was edited: give it the name of the format \
-         that its header states.",
+        "Nothing is damaged. The file was renamed, or its header was edited: give it the name of \
+         the format that its header states.",
     ),
     Rule::error(
         "header/retired-fields",
@@ -117,37 +118,40 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "header/cwd",
         "cwd, where present, is an absolute path by POSIX rules",
-        "The host refuses the file on this system. A session that was recorded on Windows has a Windows \
-         path there, and opens on Windows only.",
+        "The host refuses the file on this system. A session that was recorded on Windows has a \
+         Windows path there, and opens on Windows only.",
     ),
     Rule::error("header/parent-session", "parentSession, where present, is a string", RESTORE),
     Rule::error("header/seed-length", "seedLength, where present, is a whole number", RESTORE),
     Rule::error(
         "identity/other-id",
         "the header's id is the one that the session's folder stands for",
-        "The folder was renamed or copied, or the header was edited. The host refuses the file there; give \
-         the folder the name of the header's id, or move it where it belongs.",
+        "The folder was renamed or copied, or the header was edited. The host refuses the file \
+         there; give the folder the name of the header's id, or move it where it belongs.",
     ),
     Rule::error(
         "identity/elsewhere",
         "the header's cwd names the project folder in which the file lies",
-        "The file was moved or copied to another project. The host refuses it there; move it to the place \
-         that its header names.",
+        "The file was moved or copied to another project. The host refuses it there; move it to \
+         the place that its header names.",
     ),
     Rule::error(
         "identity/cannot-name",
         "the header's id and cwd can name a place",
-        "The host cannot work out where a session with this id and cwd belongs, and refuses the file.",
+        "The host cannot work out where a session with this id and cwd belongs, and refuses the \
+         file.",
     ),
     Rule::error(
         "identity/too-long",
         "the session's id is short enough to be looked up",
-        "The host lists this session and can never open it, because its id makes too long a file name.",
+        "The host lists this session and can never open it, because its id makes too long a file \
+         name.",
     ),
     Rule::error(
         "identity/unresolved",
         "the system can say whether two paths are one",
-        "The host asks the system for the real path of this file and gets an error, and so refuses it.",
+        "The host asks the system for the real path of this file and gets an error, and so refuses \
+         it.",
     ),
     Rule::note(
         "identity/not-checked",
@@ -159,8 +163,9 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "envelope/seq-restart",
         "a log starts once",
-        "The log starts again in the middle of the file: two logs were joined, or a second process began the \
-         session anew. The host refuses the file. Keep a copy; each part may be sound by itself.",
+        "The log starts again in the middle of the file: two logs were joined, or a second process \
+         began the session anew. The host refuses the file. Keep a copy; each part may be sound by \
+         itself.",
     ),
     Rule::error("envelope/not-an-event", "each row is an event", RESTORE),
     Rule::error("envelope/null-row", "no row is null", RESTORE),
@@ -173,12 +178,14 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "envelope/unknown-type",
         "each event's type is known, or marked ignorable",
-        "Nothing is damaged. A newer release or a plugin wrote this event; open the session with it.",
+        "Nothing is damaged. A newer release or a plugin wrote this event; open the session with \
+         it.",
     ),
     Rule::error(
         "envelope/retired-type",
         "no event is of a type that the host no longer replays",
-        "Nothing is damaged. An early release wrote this event, and the host of today does not read it.",
+        "Nothing is damaged. An early release wrote this event, and the host of today does not \
+         read it.",
     ),
     Rule::error(
         "envelope/null-payload",
@@ -194,8 +201,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::warning(
         "tail/torn-frame",
         "the last frame is complete",
-        "A write was cut short. The host opens the file, keeps the records that can still be read, and \
-         cuts the frame the next time it writes.",
+        "A write was cut short. The host opens the file, keeps the records that can still be read, \
+         and cuts the frame the next time it writes.",
     ),
     Rule::warning("tail/stray-bytes", "nothing stands behind the last frame", CUT),
     Rule::warning("tail/dropped-lines", "no complete line is lost at the end", CUT),
@@ -204,13 +211,14 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::note(
         "tail/live-writer",
         "nobody writes the file while it is read",
-        "A process has it open for writing: what looks like a torn end may be a record on its way. Look \
-         again when the session is at rest.",
+        "A process has it open for writing: what looks like a torn end may be a record on its way. \
+         Look again when the session is at rest.",
     ),
     Rule::error(
         "message/identity",
         "each message has an id",
-        "The host refuses the file. A plugin that appends messages without an id is the usual cause.",
+        "The host refuses the file. A plugin that appends messages without an id is the usual \
+         cause.",
     ),
     Rule::error("message/role", "each message has the role of its event", RESTORE),
     Rule::error("message/source", "each message says where it comes from", RESTORE),
@@ -241,14 +249,14 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::note(
         "seed/longer-than-log",
         "a seed is no longer than the log that holds it",
-        "seedLength in the header says more events were inherited than the log holds. The host opens the \
-         file; a later release refuses to migrate it.",
+        "seedLength in the header says more events were inherited than the log holds. The host \
+         opens the file; a later release refuses to migrate it.",
     ),
     Rule::note(
         "turn/open-at-end",
         "the last turn is closed",
-        "The session stopped inside a turn. The host closes it when the session is opened again; nothing is \
-         lost.",
+        "The session stopped inside a turn. The host closes it when the session is opened again; \
+         nothing is lost.",
     ),
     Rule::error(
         "turn/malformed-legacy",
@@ -258,7 +266,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error(
         "tool/unclosable-call",
         "a call that is open at the end has an id",
-        "The session stopped inside a turn with a call whose id is empty or no string. The host cannot close \
-         such a call, and so refuses the file.",
+        "The session stopped inside a turn with a call whose id is empty or no string. The host \
+         cannot close such a call, and so refuses the file.",
     ),
 ];

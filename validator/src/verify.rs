@@ -42,8 +42,8 @@ impl Default for Options {
 /// Verifies one file; bad content is a report, never an error.
 ///
 /// `progress` is told of bytes as they are read. Lines are scanned on the threads of the rayon pool
-/// in force. It may wait a quarter of a second for a file whose end looks torn; who verifies many files
-/// uses [`look`] and waits once.
+/// in force. It may wait a quarter of a second for a file whose end looks torn; who verifies many
+/// files uses [`look`] and waits once.
 pub fn verify(
     storage: &dyn Storage,
     target: &Target,

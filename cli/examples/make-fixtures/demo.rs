@@ -190,9 +190,9 @@ fn forked() -> Log {
     let fork = log.next_seq();
     let unknown = Some(("ToolOutcomeUnknownError", "TOOL_OUTCOME_UNKNOWN"));
     let text = "The tool call was interrupted after it was recorded, but no result was durably \
-        recorded. Its outcome is unknown. Decide whether to retry from the tool semantics: retry only \
-        if the operation is read-only or idempotent; if it may have side effects, first verify external \
-        state or ask the user. Do not retry blindly.";
+        recorded. Its outcome is unknown. Decide whether to retry from the tool semantics: retry \
+        only if the operation is read-only or idempotent; if it may have side effects, first \
+        verify external state or ask the user. Do not retry blindly.";
     let rest = format!(",\"surfaceOp\":\"append\",\"sourceEventSeqs\":[{called}]");
     log.every(0).line("tool/result", &result("call_31", 1, 1, text, unknown), &rest);
     step(&mut log, "end", 1, 1);

@@ -1,4 +1,5 @@
-//! What people reported, where it takes bytes that no editor writes; each case is named for its report.
+//! What people reported, where it takes bytes that no editor writes; each case is named for its
+//! report.
 
 use crate::Fixture;
 use crate::frame::{cut, frame, miswritten, unchecked_frame};
@@ -27,7 +28,8 @@ fn frames() -> Vec<Case> {
     let (first, rest) = text.split_at(20);
     let glued = turns(1).replacen('\n', "", 1);
     let chunk = |seq: u64| {
-        let data = "{\"turn\":1,\"step\":1,\"chunk\":{\"type\":\"text-delta\",\"index\":0,\"text\":\"x\"}}";
+        let data = "{\"turn\":1,\"step\":1,\"chunk\":{\"type\":\"text-delta\",\"index\":0,\
+            \"text\":\"x\"}}";
         Log::new().at(seq).event("assistant/chunk", data).text()
     };
     let sparse = (4..300).map(|seq| frame(chunk(seq))).collect::<Vec<_>>().concat();

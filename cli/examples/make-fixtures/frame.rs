@@ -1,8 +1,8 @@
 //! Zstandard frames: as the host's writer makes them, and by hand, block by block.
 //!
 //! A frame is the magic number, a descriptor byte, a window byte, perhaps a content size, blocks,
-//! and perhaps a checksum. A block is a header of three bytes, with the bit "last", two bits of type
-//! (0 raw, 1 run, 2 compressed, 3 reserved) and the size, and its payload.
+//! and perhaps a checksum. A block is a header of three bytes, with the bit "last", two bits of
+//! type (0 raw, 1 run, 2 compressed, 3 reserved) and the size, and its payload.
 
 use zstd_safe::{
     CCtx, CParameter, InBuffer, OutBuffer, compress_bound, zstd_sys::ZSTD_EndDirective,

@@ -152,7 +152,8 @@ pub(crate) fn say(text: &str) -> String {
 /// A block that asks for a tool call; the arguments are given as the inside of a JSON text.
 pub(crate) fn ask(call: &str, tool: &str, arguments: &str) -> String {
     format!(
-        "{{\"type\":\"tool-call\",\"id\":\"{call}\",\"name\":\"{tool}\",\"arguments\":\"{arguments}\"}}"
+        "{{\"type\":\"tool-call\",\"id\":\"{call}\",\"name\":\"{tool}\",\
+         \"arguments\":\"{arguments}\"}}"
     )
 }
 

@@ -108,7 +108,8 @@ fn rows() -> Vec<Case> {
     let text = turns(1);
     let lines = text.split_inclusive('\n').collect::<Vec<_>>();
     let chunk = |seq| {
-        let data = "{\"turn\":1,\"step\":1,\"chunk\":{\"type\":\"text-delta\",\"index\":0,\"text\":\"x\"}}";
+        let data = "{\"turn\":1,\"step\":1,\"chunk\":{\"type\":\"text-delta\",\"index\":0,\
+            \"text\":\"x\"}}";
         Log::new().at(seq).event("assistant/chunk", data).text()
     };
     let open = lines[..4].concat();

@@ -22,6 +22,9 @@ const ORDERED: [&str; 6] = [
     "cli/src/lib.rs",
 ];
 
+/// Uses that are to be undone, which is why nobody may add one: a file, and what it should not use.
+const KNOWN: [(&str, &str); 1] = [("validator/src/fold.rs", "verify")];
+
 /// Returns the sections of a manifest that name packages, and the packages.
 pub(crate) fn packages(manifest: &str) -> Vec<String> {
     let mut packages = Vec::new();
@@ -40,7 +43,12 @@ pub(crate) fn packages(manifest: &str) -> Vec<String> {
         let end = line.find(|c| !is_name(c)).unwrap_or(0);
         let is_key = line[end..].starts_with('.') || line[end..].trim_start().starts_with('=');
         if is_inside && end > 0 && is_key {
-            let renamed = line.split_once("package = \"").and_then(|(_, rest)| rest.split_once('"'));
+            let renamed = line
+                .split_once(
+                    "package = \
+                \"",
+                )
+                .and_then(|(_, rest)| rest.split_once('"'));
             packages.push(renamed.map_or(&line[..end], |(name, _)| name).to_owned());
         }
     }
@@ -62,7 +70,8 @@ pub(crate) fn crates(files: &[File]) -> Vec<String> {
         }
     }
     let root = files.iter().find(|file| file.path == "Cargo.toml");
-    let members = root.and_then(|root| root.text.lines().find_map(|line| line.strip_prefix("members")));
+    let members =
+        root.and_then(|root| root.text.lines().find_map(|line| line.strip_prefix("members")));
     for member in members.unwrap_or_default().split('"').skip(1).step_by(2) {
         if !CRATES.iter().any(|(folder, _)| *folder == member) {
             faults.push(format!("{member} is a new crate: give it its place in tidy/arrows.rs"));
@@ -79,17 +88,20 @@ pub(crate) fn modules(files: &[File]) -> Vec<String> {
         let (folder, _) = declaring.path.rsplit_once('/').expect("it lies in a folder");
         let place = place(&declaring.path);
         for file in files {
-            let Some(owner) = file.path.strip_prefix(folder).and_then(first_module) else { continue };
+            let Some(owner) = file.path.strip_prefix(folder).and_then(first_module) else {
+                continue;
+            };
             let Some(at) = order.iter().position(|name| *name == owner) else { continue };
             for used in uses(file) {
                 let Some(name) = used.strip_prefix(&*place).and_then(|rest| rest.first()) else {
                     continue;
                 };
-                if order.iter().position(|other| other == name).is_some_and(|used| used > at) {
+                let is_below = order.iter().position(|other| other == name) > Some(at);
+                if is_below && !KNOWN.contains(&(&*file.path, &**name)) {
                     let (path, declaring) = (&file.path, &declaring.path);
                     faults.push(format!(
-                        "{path}: {owner} uses {name}, which {declaring} declares below it; move the \
-                         declaration up, or what is used to the left"
+                        "{path}: {owner} uses {name}, which {declaring} declares below it; move \
+                         the declaration up, or what is used to the left"
                     ));
                 }
             }

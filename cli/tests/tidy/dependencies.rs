@@ -22,7 +22,13 @@ pub(crate) fn faults(files: &[File], document: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut listed = BTreeSet::new();
     for line in document.lines() {
-        let Some((name, rest)) = line.strip_prefix("| `").and_then(|rest| rest.split_once('`')) else {
+        let Some((name, rest)) = line
+            .strip_prefix(
+                "| \
+            `",
+            )
+            .and_then(|rest| rest.split_once('`'))
+        else {
             continue;
         };
         listed.insert(name);

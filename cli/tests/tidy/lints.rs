@@ -11,7 +11,11 @@ pub(crate) fn unsafe_code(files: &[File]) -> Vec<String> {
         let forbids = lines.contains(&"unsafe_code = \"forbid\"");
         match &*file.path {
             "Cargo.toml" if !forbids => {
-                faults.push("Cargo.toml: [workspace.lints.rust] has unsafe_code = \"forbid\"".into());
+                faults.push(
+                    "Cargo.toml: [workspace.lints.rust] has unsafe_code = \
+                    \"forbid\""
+                        .into(),
+                );
             }
             // Its own workspace; the entry point that the fuzzer's macro writes is unsafe.
             "Cargo.toml" | "fuzz/Cargo.toml" => {}

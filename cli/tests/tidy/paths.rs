@@ -32,15 +32,22 @@ const SECRETS: [(&str, usize); 9] = [
     ("xoxb-", 10),
 ];
 
-/// Other signs of a secret.
+/// Other signs of one.
 const SIGNS: [&str; 3] = ["PRIVATE KEY-----", "_authToken", "Authorization: Bearer"];
+
+/// This test must name what it forbids.
+const OWN: &str = "cli/tests/tidy";
+
+/// A case whose secrets are invented, and must not be printed.
+const INVENTED: &str = "fixtures/dsh/v0/field-reports/FR-115-secrets-are-not-printed";
 
 /// Finds them.
 pub(crate) fn faults(files: &[File]) -> Vec<String> {
     let mut faults = Vec::new();
-    for file in files.iter().filter(|file| !file.path.starts_with("cli/tests/tidy")) {
+    for file in files.iter().filter(|file| !file.path.starts_with(OWN)) {
         for (number, line) in file.lines() {
-            if let Some(what) = fault(line) {
+            let is_secret = !file.path.starts_with(INVENTED) && is_secret(line);
+            if let Some(what) = fault(line, is_secret) {
                 faults.push(format!("{}:{number}: {what}", file.path));
             }
         }
@@ -48,14 +55,16 @@ pub(crate) fn faults(files: &[File]) -> Vec<String> {
     faults
 }
 
-fn fault(line: &str) -> Option<String> {
+fn fault(line: &str, is_secret: bool) -> Option<String> {
     let machine = MACHINES.iter().find_map(|folder| machine(line, folder));
     let registry = REGISTRIES.iter().find(|host| line.contains(*host));
-    let secret = SECRETS.iter().any(|(start, more)| is_secret(line, start, *more));
-    let sign = SIGNS.iter().any(|sign| line.contains(sign));
     let machine = machine.map(|path| format!("{path} is a path of one machine"));
     let registry = registry.map(|host| format!("{host} is an address of a registry"));
-    let secret = (secret || sign).then(|| "this looks like a secret; take it out of history too".into());
+    let secret = is_secret.then(|| {
+        "this looks like a secret; take it out of history \
+        too"
+        .into()
+    });
     machine.or(registry).or(secret)
 }
 
@@ -72,7 +81,12 @@ fn machine(line: &str, folder: &str) -> Option<String> {
     })
 }
 
-fn is_secret(line: &str, start: &str, more: usize) -> bool {
+fn is_secret(line: &str) -> bool {
+    SECRETS.iter().any(|(start, more)| is_key(line, start, *more))
+        || SIGNS.iter().any(|sign| line.contains(sign))
+}
+
+fn is_key(line: &str, start: &str, more: usize) -> bool {
     line.match_indices(start).any(|(at, _)| {
         let before = line[..at].chars().next_back();
         let rest = &line[at + start.len()..];

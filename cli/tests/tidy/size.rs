@@ -114,8 +114,11 @@ pub(crate) fn ratchet(exceptions: &str, found: &[(String, usize)]) -> Vec<String
             Some(_) => {}
         }
     }
-    faults.extend(
-        listed.keys().map(|what| format!("{what} is short now, or gone: take its row out of {list}")),
-    );
+    faults.extend(listed.keys().map(|what| {
+        format!(
+            "{what} is short now, or gone: take its row out of \
+            {list}"
+        )
+    }));
     faults
 }

@@ -62,7 +62,8 @@ const OWN: &str = "cli/tests/tidy";
 /// Returns whether a file is part of a crate that others use or that is shipped.
 fn is_source(file: &File) -> bool {
     let crates = ["engine/src/", "validator/src/", "interaction/src/", "cli/src/"];
-    crates.iter().any(|folder| file.path.starts_with(folder)) && !file.is(&["tests.rs", "testing.rs"])
+    crates.iter().any(|folder| file.path.starts_with(folder))
+        && !file.is(&["tests.rs", "testing.rs"])
 }
 
 /// Finds forbidden words.

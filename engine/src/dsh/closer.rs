@@ -1,34 +1,34 @@
 //! The events that crash recovery adds to a log of format 0 whose last turn is open.
 //!
 //! The scan follows turns, steps and tool calls without judging them; the closers are, in this
-//! order, an error result for each call that has none, the end of an open step, the end of the turn.
-//! All take the time of the last event.
+//! order, an error result for each call that has none, the end of an open step, the end of the
+//! turn. All take the time of the last event.
 //!
 //! # Source
 //!
 //! The format specification, section 12.
 
 use crate::event::{Event, Place};
-use crate::json::Json;
+use crate::json::{Document, Json, display};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-const STARTED: &str = "The tool call was interrupted after it was recorded, but no result was durably \
-    recorded. Its outcome is unknown. Decide whether to retry from the tool semantics: retry only if \
-    the operation is read-only or idempotent; if it may have side effects, first verify external \
-    state or ask the user. Do not retry blindly.";
-const NOT_STARTED: &str = "The tool call was interrupted before the Harness recorded it as started. \
-    Retry it if it is still needed.";
+const STARTED: &str = "The tool call was interrupted after it was recorded, but no result was \
+    durably recorded. Its outcome is unknown. Decide whether to retry from the tool semantics: \
+    retry only if the operation is read-only or idempotent; if it may have side effects, first \
+    verify external state or ask the user. Do not retry blindly.";
+const NOT_STARTED: &str = "The tool call was interrupted before the Harness recorded it as \
+    started. Retry it if it is still needed.";
 
 /// A call that has no result yet.
 #[derive(Clone, Debug)]
 struct Pending {
-    /// The call's id as it was written, JSON.
-    id: String,
+    /// The call's id.
+    id: Written,
     /// The id is a non-empty string: only such a call can be closed.
     closable: bool,
-    /// The step as it was written, JSON; nothing when absent.
-    step: Option<String>,
+    /// The step of the message that advertised it.
+    step: Written,
     /// Seq of the recorded `tool/call`.
     call_seq: Option<u64>,
     /// Where it was advertised.
@@ -38,9 +38,8 @@ struct Pending {
 /// Follows a log to know what recovery would add at its end.
 #[derive(Clone, Debug, Default)]
 pub struct Closers {
-    /// The open turn as it was written, JSON; the inner `None` is a turn without a number.
-    turn: Option<Option<String>>,
-    step: Option<String>,
+    turn: Option<Written>,
+    step: Option<Written>,
     /// In the order in which the calls were first advertised.
     pending: Vec<Option<Pending>>,
     by_id: HashMap<Vec<u8>, usize>,
@@ -68,8 +67,41 @@ fn member<'a>(data: Json<'a>, has_data: bool, key: &str) -> Result<Option<Json<'
     Ok(data.get(key))
 }
 
-fn written(value: Option<Json<'_>>) -> Option<String> {
-    value.map(|value| value.to_json())
+/// A value that closers repeat, kept cheaply: it is printed only when closers are.
+#[derive(Clone, Debug)]
+enum Written {
+    Absent,
+    Number(f64),
+    /// JSON text.
+    Raw(Box<[u8]>),
+}
+
+impl Written {
+    fn of(value: Option<Json<'_>>) -> Self {
+        match value {
+            None => Self::Absent,
+            Some(value) => {
+                value.as_number().map_or_else(|| Self::Raw(value.raw().into()), Self::Number)
+            }
+        }
+    }
+
+    /// Returns the value as the host writes it, JSON; nothing for an absent one.
+    fn text(&self) -> Option<String> {
+        match self {
+            Self::Absent => None,
+            Self::Number(n) if n.is_finite() => Some(display(*n)),
+            Self::Number(_) => Some("null".into()),
+            Self::Raw(raw) => {
+                Document::parse(raw.to_vec()).ok().map(|value| value.root().to_json())
+            }
+        }
+    }
+
+    /// Returns the value as a member of an object; nothing for an absent one.
+    fn member(&self, key: &str) -> String {
+        self.text().map(|text| format!("\"{key}\":{text}")).unwrap_or_default()
+    }
 }
 
 /// A key under which a JavaScript map finds an id again: strings, numbers and literals by value.
@@ -87,19 +119,24 @@ fn map_key(id: Option<Json<'_>>) -> Option<Vec<u8>> {
 }
 
 impl Closers {
+    /// Takes an event that neither opens nor closes anything.
+    pub fn pass(&mut self, event: &Event<'_>) {
+        self.last = Some((event.seq + event.members - 1, event.last_time_ms));
+    }
+
     /// Takes one event, after legacy shapes were given their present form.
     ///
     /// # Errors
     ///
     /// [`NullPayload`] where the host's own scan breaks off on a payload that is `null` or absent.
     pub fn take(&mut self, event: &Event<'_>, has_data: bool) -> Result<(), NullPayload> {
-        self.last = Some((event.seq + event.members - 1, event.last_time_ms));
+        self.pass(event);
         let data = event.data;
         match event.kind {
             "turn/start" => {
                 let turn = member(data, has_data, "turn")?;
                 // A `null` turn is none; an absent one is open, and has no number.
-                self.turn = (!turn.is_some_and(|turn| turn.is_null())).then(|| written(turn));
+                self.turn = (!turn.is_some_and(|turn| turn.is_null())).then(|| Written::of(turn));
                 self.step = None;
                 self.clear();
             }
@@ -111,11 +148,7 @@ impl Closers {
             "step/start" => {
                 let step = member(data, has_data, "step")?;
                 // An absent step is still an open one; a `null` step is none.
-                self.step = match step {
-                    None => Some(String::new()),
-                    Some(step) if step.is_null() => None,
-                    Some(step) => Some(step.to_json()),
-                };
+                self.step = (!step.is_some_and(|step| step.is_null())).then(|| Written::of(step));
             }
             "step/end" => {
                 self.clear();
@@ -169,9 +202,9 @@ impl Closers {
             }
             let id = block.get("id");
             let entry = Pending {
-                id: written(id).unwrap_or_default(),
+                id: Written::of(id),
                 closable: id.is_some_and(|id| id.is_nonempty_string()),
-                step: written(data.get("step")),
+                step: Written::of(data.get("step")),
                 call_seq: None,
                 place: event.place,
             };
@@ -203,8 +236,8 @@ impl Closers {
         self.open_calls as u64 + u64::from(self.step.is_some()) + 1
     }
 
-    /// Returns where a call was advertised that recovery cannot close, and the seq that its result would
-    /// have: the host refuses such a log.
+    /// Returns where a call was advertised that recovery cannot close, and the seq that its result
+    /// would have: the host refuses such a log.
     pub fn unclosable(&self) -> Option<(Place, u64)> {
         self.turn.as_ref()?;
         let (at, call) = self.pending.iter().flatten().enumerate().find(|(_, it)| !it.closable)?;
@@ -214,8 +247,8 @@ impl Closers {
     /// Writes the events that recovery would add, as lines of JSON in the host's key order.
     pub fn lines(&self) -> Vec<String> {
         let (Some(turn), Some((last, time))) = (&self.turn, self.last) else { return Vec::new() };
-        let time = crate::json::display(time);
-        let turn = turn.as_ref().map(|turn| format!("\"turn\":{turn}")).unwrap_or_default();
+        let time = display(time);
+        let turn = turn.member("turn");
         let comma = if turn.is_empty() { "" } else { "," };
         let mut seq = last + 1;
         let mut lines = Vec::new();
@@ -224,7 +257,7 @@ impl Closers {
             seq += 1;
         }
         if let Some(step) = &self.step {
-            let step = if step.is_empty() { String::new() } else { format!("\"step\":{step}") };
+            let step = step.member("step");
             let both = [turn.as_str(), step.as_str()].into_iter().filter(|part| !part.is_empty());
             let data = both.collect::<Vec<_>>().join(",");
             lines.push(format!(
@@ -233,8 +266,8 @@ impl Closers {
             seq += 1;
         }
         lines.push(format!(
-            "{{\"type\":\"turn/end\",\"seq\":{seq},\"time\":{time},\"data\":{{{turn}{comma}\"reason\":\
-             {{\"kind\":\"interrupted\"}}}}}}"
+            "{{\"type\":\"turn/end\",\"seq\":{seq},\"time\":{time},\
+             \"data\":{{{turn}{comma}\"reason\":{{\"kind\":\"interrupted\"}}}}}}"
         ));
         lines
     }
@@ -247,16 +280,17 @@ fn result_line(call: &Pending, seq: u64, time: &str, turn: &str) -> String {
     } else {
         (NOT_STARTED, "ToolNotStartedError", "TOOL_NOT_STARTED")
     };
-    let id = &call.id;
+    let id = call.id.text().unwrap_or_default();
     // The id is JSON text with its quotes; inside the message id it stands without them.
-    let bare = id.strip_prefix('"').and_then(|id| id.strip_suffix('"')).unwrap_or(id);
-    let step = call.step.as_ref().map(|step| format!("\"step\":{step},")).unwrap_or_default();
+    let bare = id.strip_prefix('"').and_then(|id| id.strip_suffix('"')).unwrap_or(&id);
+    let step = call.step.text().map(|step| format!("\"step\":{step},")).unwrap_or_default();
     let mut line = format!(
-        "{{\"type\":\"tool/result\",\"seq\":{seq},\"time\":{time},\"data\":{{{turn}{step}\"message\":\
-         {{\"id\":\"interrupted-tool-result-{bare}-{seq}\",\"role\":\"user\",\"source\":{{\"kind\":\
-         \"tool\",\"callId\":{id}}},\"content\":[{{\"type\":\"tool-result\",\"toolCallId\":{id},\
-         \"isError\":true,\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}]}},\"error\":{{\
-         \"name\":\"{name}\",\"code\":\"{code}\"}}}},\"surfaceOp\":\"append\""
+        "{{\"type\":\"tool/result\",\"seq\":{seq},\"time\":{time},\
+         \"data\":{{{turn}{step}\"message\":{{\"id\":\"interrupted-tool-result-{bare}-{seq}\",\
+         \"role\":\"user\",\"source\":{{\"kind\":\"tool\",\"callId\":{id}}},\
+         \"content\":[{{\"type\":\"tool-result\",\"toolCallId\":{id},\"isError\":true,\
+         \"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}]}},\
+         \"error\":{{\"name\":\"{name}\",\"code\":\"{code}\"}}}},\"surfaceOp\":\"append\""
     );
     if let Some(call_seq) = call.call_seq {
         let _ = write!(line, ",\"sourceEventSeqs\":[{call_seq}]");

@@ -1,4 +1,5 @@
-//! Damage described as what it is: a gap, two branches, a restart, a glued or split record, NULs, a BOM.
+//! Damage described as what it is: a gap, two branches, a restart, a glued or split record, NULs, a
+//! BOM.
 
 use crate::companion::RuleId;
 use crate::dsh::row::Row;
@@ -11,6 +12,9 @@ const REMEMBERED: usize = 1 << 16;
 
 /// How many bytes at each end of a line its fingerprint looks at.
 const SAMPLE_BYTES: usize = 96;
+
+/// The longest record that recovery writes, in bytes, with room to spare.
+const RECOVERY_BYTES_MAX: usize = 4096;
 
 /// The longest record that is looked for behind a cut one, in bytes.
 const RECORD_BYTES_MAX: usize = 1 << 20;
@@ -26,8 +30,8 @@ pub enum Defective {
     Nuls,
     /// It is one record followed by another without a line feed between them.
     Glued,
-    /// It is the beginning of a record, and then a whole record: a write was cut, and the next one followed
-    /// on the same line.
+    /// It is the beginning of a record, and then a whole record: a write was cut, and the next one
+    /// followed on the same line.
     Cut,
     /// It is the beginning of a record that goes on in the next line.
     Split,
@@ -104,14 +108,17 @@ pub enum Nature {
 impl Nature {
     /// Returns the trait of an event row of a known type.
     pub fn of(kind: Option<&str>, line: &[u8]) -> Self {
-        let start = &line[..line.len().min(4 * SAMPLE_BYTES)];
-        let has = |needle: &[u8]| memchr::memmem::find(start, needle).is_some();
+        // What recovery writes is short; a long record is not worth the search.
+        let is_short = line.len() <= RECOVERY_BYTES_MAX;
+        let has = |needle: &[u8]| is_short && memchr::memmem::find(line, needle).is_some();
         let is_recovery = match kind {
             // A step ends in every branch: it tells nothing by itself.
             Some("step/end") => return Self::StepEnd,
             Some("session/end-seed") => true,
             Some("turn/end") => has(b"\"interrupted\""),
-            Some("tool/result") => has(b"\"interrupted-tool-result-"),
+            Some("tool/result") => {
+                has(b"\"TOOL_OUTCOME_UNKNOWN\"") || has(b"\"TOOL_NOT_STARTED\"")
+            }
             _ => false,
         };
         if is_recovery { Self::Recovery } else { Self::Plain }
@@ -258,8 +265,8 @@ impl Damage {
                 return format!("a gap: event {expected} is missing; the log goes on at seq {got}");
             }
             return format!(
-                "a gap: events {expected} to {} are missing ({missing} of them); the log goes on at \
-                 seq {got}",
+                "a gap: events {expected} to {} are missing ({missing} of them); the log goes on \
+                 at seq {got}",
                 got - 1.0
             );
         }
@@ -269,8 +276,8 @@ impl Damage {
         let what = if got == 0.0 { "the log starts again" } else { "two branches" };
         let overlap = run.end.min(expected) - run.first.min(expected);
         let mut text = format!(
-            "{what}: one branch has {expected} events (seq 0 to {}), the other {} (seq {} to {}); they \
-             overlap in {overlap}",
+            "{what}: one branch has {expected} events (seq 0 to {}), the other {} (seq {} to {}); \
+             they overlap in {overlap}",
             expected.saturating_sub(1),
             run.end - run.first,
             run.first,
@@ -284,8 +291,8 @@ impl Damage {
         });
         if self.alike == 0 && self.first_branch_is_recovery(run.first) {
             text.push_str(
-                "; from there on the first branch is only what crash recovery adds, so that the second is \
-                 the live one",
+                "; from there on the first branch is only what crash recovery adds, so that the \
+                 second is the live one",
             );
             return text;
         }

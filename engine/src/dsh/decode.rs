@@ -1,8 +1,8 @@
 //! Text out of frames: libzstd's streaming decoder, with the bounds that the host's runtime has.
 //!
-//! The host decodes each complete frame with a streaming decoder and an output window of 1 MiB. That
-//! decides odd cases, which are reproduced here: a frame whose window is larger than 128 MiB, or
-//! one of whose blocks is larger than its window, fails, unless it declares a content of at most
+//! The host decodes each complete frame with a streaming decoder and an output window of 1 MiB.
+//! That decides odd cases, which are reproduced here: a frame whose window is larger than 128 MiB,
+//! or one of whose blocks is larger than its window, fails, unless it declares a content of at most
 //! 1 MiB; libzstd then decodes it in one pass and looks at neither.
 //!
 //! # Source
@@ -65,8 +65,8 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::Invalid`] when the host's decoder would fail, [`DecodeError::TooLarge`] when the
-    /// text is longer than `text_bytes_max`. What was appended before the error stays.
+    /// [`DecodeError::Invalid`] when the host's decoder would fail, [`DecodeError::TooLarge`] when
+    /// the text is longer than `text_bytes_max`. What was appended before the error stays.
     pub fn frame(
         &mut self,
         input: &[u8],
@@ -131,10 +131,11 @@ impl Decoder {
 /// How much room a decoding step may give to libzstd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// As much as there is: the frame declares no size, so that it is never decoded in one pass, or at
-    /// most [`ONE_PASS_BYTES_MAX`], so that the host decodes it in one pass too.
+    /// As much as there is: the frame declares no size, so that it is never decoded in one pass, or
+    /// at most [`ONE_PASS_BYTES_MAX`], so that the host decodes it in one pass too.
     Free,
-    /// At most 1 MiB: with more, libzstd would decode the frame in one pass, and the host would not.
+    /// At most 1 MiB: with more, libzstd would decode the frame in one pass, and the host would
+    /// not.
     Bounded,
 }
 

@@ -9,9 +9,9 @@
 //!                   bits 3, 4 = 0                            type ≠ 3
 //! ```
 //!
-//! followed by nothing (clean) or by a proper prefix of such a frame (torn). One to three bytes that
-//! are left over are torn, whatever they are. What it assumes of the disk: nothing; the length is
-//! the one seen when the walk began.
+//! followed by nothing (clean) or by a proper prefix of such a frame (torn). One to three bytes
+//! that are left over are torn, whatever they are. What it assumes of the disk: nothing; the length
+//! is the one seen when the walk began.
 //!
 //! # Source
 //!

@@ -1,10 +1,10 @@
 //! Line 1: the session header, per format.
 //!
-//! A header of format 0 is valid if and only if it is an object with `type` `"session"`, a `version`
-//! equal to 0, a string `id`, counts `createdAt` and `delegationDepth`, `origin` absent or `"subagent"`,
-//! `agentPreset` absent or a string, and without `sandboxMode` and `approvalPolicy`; unknown keys are
-//! ignored, and `cwd`, `parentSession` and `seedLength` are judged later (see [`Header::late`]). From
-//! format 1 on the keys are exact.
+//! A header of format 0 is valid if and only if it is an object with `type` `"session"`, a
+//! `version` equal to 0, a string `id`, counts `createdAt` and `delegationDepth`, `origin` absent
+//! or `"subagent"`, `agentPreset` absent or a string, and without `sandboxMode` and
+//! `approvalPolicy`; unknown keys are ignored, and `cwd`, `parentSession` and `seedLength` are
+//! judged later (see [`Header::late`]). From format 1 on the keys are exact.
 //!
 //! # Source
 //!
@@ -27,7 +27,8 @@ pub struct Header {
     document: Document,
 }
 
-/// What a header gave: the header, or why its reader refuses it, and what could be read all the same.
+/// What a header gave: the header, or why its reader refuses it, and what could be read all the
+/// same.
 #[derive(Debug)]
 pub struct Judged {
     /// The header, when the reader accepts it.
@@ -136,26 +137,26 @@ fn newer(root: Json<'_>, version: f64, supported: u64) -> Fault {
     let number = display(version);
     let host = if version > supported as f64 {
         format!(
-            "session \"{id}\" uses log format v{number}, but this harness reads only v{supported}: the \
-             log was written by a newer harness — upgrade the harness to open it"
+            "session \"{id}\" uses log format v{number}, but this harness reads only v{supported}: \
+             the log was written by a newer harness — upgrade the harness to open it"
         )
     } else {
         format!(
-            "session \"{id}\" uses log format v{number}, older than the supported v{supported}, and \
-             this build ships no upgrade path for it"
+            "session \"{id}\" uses log format v{number}, older than the supported v{supported}, \
+             and this build ships no upgrade path for it"
         )
     };
     let is_known = version >= 0.0 && version <= NEWEST as f64 && version.fract() == 0.0;
     let (rule, message) = if supported > 0 && is_known {
         let message = format!(
-            "the file's name stands for format {supported}, and its header states format {number}; the \
-             file is not damaged by that"
+            "the file's name stands for format {supported}, and its header states format {number}; \
+             the file is not damaged by that"
         );
         ("header/name-version", message)
     } else {
         let message = format!(
-            "the header states format {number}, which a reader of format {supported} does not know; \
-             the file is not damaged by that"
+            "the header states format {number}, which a reader of format {supported} does not \
+             know; the file is not damaged by that"
         );
         ("header/version", message)
     };

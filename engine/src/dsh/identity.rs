@@ -7,7 +7,8 @@
 //!
 //! # Source
 //!
-//! Format document, section 1.8; `findLog`, `assertStoredIdentity` and `sameFile` of the host.
+//! The format specification, section 1.8; `findLog`, `assertStoredIdentity` and `sameFile` of the
+//! host.
 
 use std::borrow::Cow;
 use std::ffi::OsString;

@@ -1,8 +1,8 @@
 //! Lines, whole and in order, whatever blocks they came in.
 //!
 //! A line that began in an earlier block is joined and scanned here. One that outgrows
-//! [`GIANT_BYTES`] goes through a push validator; its bytes are kept until it is plain that its payload
-//! is read by no rule, and no longer, so that memory does not grow with such a line.
+//! [`GIANT_BYTES`] goes through a push validator; its bytes are kept until it is plain that its
+//! payload is read by no rule, and no longer, so that memory does not grow with such a line.
 
 use crate::dsh::fault::Fault;
 use crate::dsh::row::{self, Row};

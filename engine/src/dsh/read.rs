@@ -377,8 +377,8 @@ fn torn_frame(
         return Ok(Torn { cut, lines, rule: "tail/stray-bytes", message, place });
     }
     let mut message = format!(
-        "the last frame was cut: {left} byte(s) of it are there, and {recovered} event(s) can be read \
-         from them"
+        "the last frame was cut: {left} byte(s) of it are there, and {recovered} event(s) can be \
+         read from them"
     );
     if let Some(issue) = scan.describe_issue() {
         message = format!("{message}; then {issue}");

@@ -4,10 +4,12 @@
 //! that stands for a run of `assistant/chunk` events which differ in seq, time and text only; it is
 //! valid if and only if
 //!
-//! * its keys are exactly `type`, `seq0`, `time0`, `data`, and those of `data` exactly `turn`, `step`,
-//!   `index`, `dt` and `texts` (for `tool-call-chunks` `id`, perhaps `name`, and `args` instead);
+//! * its keys are exactly `type`, `seq0`, `time0`, `data`, and those of `data` exactly `turn`,
+//!   `step`, `index`, `dt` and `texts` (for `tool-call-chunks` `id`, perhaps `name`, and `args`
+//!   instead);
 //! * `seq0` is a safe integer from 0 on, `time0` and each member of `dt` are safe integers, `turn`,
-//!   `step` and `index` are numbers, `id` and `name` strings, `texts` or `args` one or more strings;
+//!   `step` and `index` are numbers, `id` and `name` strings, `texts` or `args` one or more
+//!   strings;
 //! * `dt` has one member less than the texts, and every running seq and time is a safe integer.
 //!
 //! # Source
@@ -15,7 +17,7 @@
 //! The format specification, sections 6.1 and 7.1.
 
 use crate::dsh::vocabulary::{self, KnownType};
-use crate::json::{Defect, Json, Kind, Scanner, Tape, is_safe_integer, is_seq};
+use crate::json::{Defect, Json, Kind, Numbers, Scanner, Tape, is_safe_integer, is_seq};
 use std::borrow::Cow;
 
 /// A node index that stands for an absent member.
@@ -208,6 +210,44 @@ fn packed_tag(kind: Option<Json<'_>>) -> Option<&'static str> {
     vocabulary::PACKED.into_iter().find(|tag| kind.is_str(tag))
 }
 
+/// The members of a packed row's `data`, found in one pass.
+#[derive(Default)]
+struct RunData<'a> {
+    turn: Option<Json<'a>>,
+    step: Option<Json<'a>>,
+    index: Option<Json<'a>>,
+    id: Option<Json<'a>>,
+    name: Option<Json<'a>>,
+    gaps: Option<Json<'a>>,
+    texts: Option<Json<'a>>,
+    args: Option<Json<'a>>,
+    extra_key: bool,
+}
+
+impl<'a> RunData<'a> {
+    fn of(data: Json<'a>) -> Self {
+        let mut found = Self::default();
+        for (key, value) in data.members() {
+            let slot = match key.to_wtf8().as_ref() {
+                b"turn" => &mut found.turn,
+                b"step" => &mut found.step,
+                b"index" => &mut found.index,
+                b"id" => &mut found.id,
+                b"name" => &mut found.name,
+                b"dt" => &mut found.gaps,
+                b"texts" => &mut found.texts,
+                b"args" => &mut found.args,
+                _ => {
+                    found.extra_key = true;
+                    continue;
+                }
+            };
+            *slot = Some(value);
+        }
+        found
+    }
+}
+
 /// Judges a packed row; `data_node` is left for the caller to fill in.
 fn packed(row: Json<'_>, tag: &str) -> Result<Packed, &'static str> {
     if !row.has_exactly(&["type", "seq0", "time0", "data"], &[]) {
@@ -219,36 +259,41 @@ fn packed(row: Json<'_>, tag: &str) -> Result<Packed, &'static str> {
     let time0 = number("time0").filter(|n| is_safe_integer(*n));
     let time0 = time0.ok_or("time0 must be a safe integer")?;
     let data = row.get("data").filter(|data| data.is_object() || data.is_array());
-    let data = data.ok_or("data must be an object")?;
-    let texts = if tag == "tool-call-chunks" {
-        let keys = ["turn", "step", "index", "id", "dt", "args"];
-        if !data.has_exactly(&keys, &["name"]) {
+    let data = RunData::of(data.ok_or("data must be an object")?);
+    let has_all = data.turn.is_some()
+        && data.step.is_some()
+        && data.index.is_some()
+        && data.gaps.is_some()
+        && !data.extra_key;
+    if tag == "tool-call-chunks" {
+        if !has_all || data.id.is_none() || data.args.is_none() || data.texts.is_some() {
             return Err("data must be exactly {turn, step, index, id, name?, dt, args}");
         }
-        let is_string = |key| data.get(key).is_none_or(|value| value.is_string());
-        if !is_string("id") || !is_string("name") {
+        let is_string = |value: Option<Json<'_>>| value.is_none_or(|value| value.is_string());
+        if !is_string(data.id) || !is_string(data.name) {
             return Err("id (and name when present) must be strings");
         }
-        "args"
-    } else {
-        if !data.has_exactly(&["turn", "step", "index", "dt", "texts"], &[]) {
-            return Err("data must be exactly {turn, step, index, dt, texts}");
-        }
-        "texts"
-    };
-    run(data, texts, seq0, time0)
+    } else if !has_all
+        || data.texts.is_none()
+        || data.id.is_some()
+        || data.name.is_some()
+        || data.args.is_some()
+    {
+        return Err("data must be exactly {turn, step, index, dt, texts}");
+    }
+    run(&data, seq0, time0)
 }
 
-fn run(data: Json<'_>, texts: &str, seq0: f64, time0: f64) -> Result<Packed, &'static str> {
-    let is_number = |key| data.get(key).is_some_and(|value| value.is_number());
-    if !is_number("turn") || !is_number("step") || !is_number("index") {
+fn run(data: &RunData<'_>, seq0: f64, time0: f64) -> Result<Packed, &'static str> {
+    let is_number = |value: Option<Json<'_>>| value.is_some_and(|value| value.is_number());
+    if !is_number(data.turn) || !is_number(data.step) || !is_number(data.index) {
         return Err("turn/step/index must be numbers");
     }
-    let texts = data.get(texts).filter(Json::is_array).ok_or("members must be strings")?;
+    let texts = data.texts.or(data.args).filter(Json::is_array).ok_or("members must be strings")?;
     if texts.is_empty() || texts.element_kinds() != 1 << Kind::String as u8 {
         return Err("members must be a non-empty string array");
     }
-    let gaps = data.get("dt").filter(Json::is_array).ok_or("dt must be an array")?;
+    let gaps = data.gaps.filter(Json::is_array).ok_or("dt must be an array")?;
     let numbers = gaps.numbers();
     if !gaps.is_empty() && numbers.is_none() {
         return Err("dt must be an array of safe integers");
@@ -260,8 +305,15 @@ fn run(data: Json<'_>, texts: &str, seq0: f64, time0: f64) -> Result<Packed, &'s
     if !is_safe_integer(seq0 + (members as f64) - 1.0) {
         return Err("member seqs must stay safe integers");
     }
+    let time = last_time(time0, numbers)?;
+    Ok(Packed { data_node: ABSENT, seq0, time0, members, last_time: time })
+}
+
+/// Returns the time of the last member, every running time being a safe integer.
+fn last_time(time0: f64, gaps: Option<Numbers<'_>>) -> Result<f64, &'static str> {
     let mut time = time0;
-    for gap in numbers.into_iter().flatten() {
+    let Some(gaps) = gaps else { return Ok(time) };
+    for gap in gaps {
         if !is_safe_integer(gap) {
             return Err("dt must be an array of safe integers");
         }
@@ -270,5 +322,5 @@ fn run(data: Json<'_>, texts: &str, seq0: f64, time0: f64) -> Result<Packed, &'s
             return Err("member times must stay safe integers");
         }
     }
-    Ok(Packed { data_node: ABSENT, seq0, time0, members, last_time: time })
+    Ok(time)
 }

@@ -1,9 +1,9 @@
 //! The longest lawful prefix of a log, and the decision between a torn tail and corruption.
 //!
 //! A line that is not the next event ends the prefix. What follows decides what that means: a later
-//! line that is a `turn/end` proves that the region had been committed, so the log is corrupt; without
-//! one it is a torn tail, which recovery cuts. In a Zstandard log the text of complete frames must
-//! be lawful to its last byte.
+//! line that is a `turn/end` proves that the region had been committed, so the log is corrupt;
+//! without one it is a torn tail, which recovery cuts. In a Zstandard log the text of complete
+//! frames must be lawful to its last byte.
 //!
 //! | text | the line is | a later `turn/end` | decision |
 //! |---|---|---|---|
@@ -414,8 +414,8 @@ impl LineSink for LogScan<'_> {
     }
 }
 
-/// Returns whether JavaScript can make a string of a value: an object with a `toString` of its own, which
-/// in JSON is never a function, throws.
+/// Returns whether JavaScript can make a string of a value: an object with a `toString` of its own,
+/// which in JSON is never a function, throws.
 fn is_printable(value: Json<'_>) -> bool {
     let mut pending = vec![value];
     while let Some(value) = pending.pop() {

@@ -1,7 +1,7 @@
 //! Where the text of a log comes from: plain lines, frames in jobs, one large frame in steps.
 //!
-//! Whatever a log decodes to, a source holds one job at a time. Plain text and the text of a large frame
-//! are cut behind a line feed where there is one, so that few lines have to be joined.
+//! Whatever a log decodes to, a source holds one job at a time. Plain text and the text of a large
+//! frame are cut behind a line feed where there is one, so that few lines have to be joined.
 
 use crate::dsh::bytes::read_full;
 use crate::dsh::decode::{DecodeError, Decoder, Pace};

@@ -1,12 +1,12 @@
 //! The exact event rows of formats 2 to 4, as far as the envelope goes.
 //!
-//! A row is valid if and only if its keys are `type`, `seq`, `time`, `data` and perhaps `ignorable`,
-//! `sourceEventSeqs` and `surfaceOp`; `type` is a string; `time` a safe integer and not -0; `ignorable`
-//! `true` where present; `sourceEventSeqs` decodes; and `seq` is the next one. They are judged in
-//! this order.
+//! A row is valid if and only if its keys are `type`, `seq`, `time`, `data` and perhaps
+//! `ignorable`, `sourceEventSeqs` and `surfaceOp`; `type` is a string; `time` a safe integer and
+//! not -0; `ignorable` `true` where present; `sourceEventSeqs` decodes; and `seq` is the next one.
+//! They are judged in this order.
 //!
-//! `sourceEventSeqs` is a list of seqs and of pairs `[first, last]`, all earlier than the row's own,
-//! unique, and strictly increasing where it holds a pair.
+//! `sourceEventSeqs` is a list of seqs and of pairs `[first, last]`, all earlier than the row's
+//! own, unique, and strictly increasing where it holds a pair.
 //!
 //! # Source
 //!

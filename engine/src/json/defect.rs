@@ -18,8 +18,8 @@ pub enum DefectKind {
 /// Why a text was refused, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Defect {
-    /// Offset of the first byte that no JSON text can have there; the length of a text that ends too
-    /// early. For a limit, how far the scan came.
+    /// Offset of the first byte that no JSON text can have there; the length of a text that ends
+    /// too early. For a limit, how far the scan came.
     pub offset: usize,
     /// What is wrong, in words.
     pub what: &'static str,

@@ -1,7 +1,7 @@
 //! A digest of a value that agrees with [`Json::same`].
 
 use std::borrow::Cow;
-use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
+use std::hash::{BuildHasher, RandomState};
 
 use super::tape::Kind;
 use super::value::Json;
@@ -10,41 +10,63 @@ use super::value::Json;
 ///
 /// They are random, so that nobody can write two values of one digest on purpose. A digest is for
 /// this process alone and is never stored.
-#[derive(Clone, Debug, Default)]
-pub struct DigestKeys {
-    low: RandomState,
-    high: RandomState,
+#[derive(Clone, Debug)]
+pub struct DigestKeys([u64; 4]);
+
+impl Default for DigestKeys {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl DigestKeys {
     /// Makes a set of fresh random keys.
     pub fn new() -> Self {
-        Self::default()
+        // An odd factor loses nothing of what it multiplies.
+        Self([0, 1, 2, 3].map(|number: u64| RandomState::new().hash_one(number) | 1))
     }
 
     /// Starts the digest of a value of a kind.
-    fn start(&self, tag: Tag) -> Pair {
-        let mut pair = Pair { low: self.low.build_hasher(), high: self.high.build_hasher() };
-        pair.write(&[tag as u8]);
+    fn start(&self, tag: Tag) -> Pair<'_> {
+        let mut pair = Pair { keys: &self.0, low: self.0[0], high: self.0[1] };
+        pair.mix(tag as u64);
         pair
     }
 }
 
-/// Two hashers that see the same bytes under different keys.
-struct Pair {
-    low: DefaultHasher,
-    high: DefaultHasher,
+/// Two hashes of the same words under different keys.
+struct Pair<'k> {
+    keys: &'k [u64; 4],
+    low: u64,
+    high: u64,
 }
 
-impl Pair {
+impl Pair<'_> {
+    fn mix(&mut self, word: u64) {
+        self.low = fold(self.low ^ word, self.keys[2]);
+        self.high = fold(self.high ^ word.rotate_left(32), self.keys[3]);
+    }
+
     fn write(&mut self, bytes: &[u8]) {
-        self.low.write(bytes);
-        self.high.write(bytes);
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.mix(u64::from_le_bytes(*word));
+        }
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        self.mix(u64::from_le_bytes(last));
+        self.mix(bytes.len() as u64);
     }
 
     fn finish(&self) -> u128 {
-        u128::from(self.high.finish()) << 64 | u128::from(self.low.finish())
+        u128::from(fold(self.high, self.keys[2])) << 64 | u128::from(fold(self.low, self.keys[3]))
     }
+}
+
+/// Multiplies into twice the width and folds the halves together.
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    (product as u64) ^ (product >> 64) as u64
 }
 
 /// What a digest begins with, so that values of different kinds differ.
@@ -62,8 +84,8 @@ impl Json<'_> {
     /// Returns a digest of 128 bits: equal for values that are the [same](Json::same), and for
     /// others equal by a chance that can be left out of account.
     ///
-    /// The value that starts where `blank` does, if it lies within this one and is of the same text,
-    /// counts as if it were always the same.
+    /// The value that starts where `blank` does, if it lies within this one and is of the same
+    /// text, counts as if it were always the same.
     pub fn digest(&self, keys: &DigestKeys, blank: Option<Json<'_>>) -> u128 {
         let (text, nodes) = self.parts();
         let within = blank.map(|value| value.start() + 1..value.end());
@@ -90,7 +112,7 @@ struct Fold<'k> {
     done: Vec<u128>,
 }
 
-impl Fold<'_> {
+impl<'k> Fold<'k> {
     /// Digests a value whose children have been done, and takes them off.
     fn value(&mut self, value: Json<'_>) -> u128 {
         if self.blank == Some(value.start()) {
@@ -105,7 +127,7 @@ impl Fold<'_> {
         pair.finish()
     }
 
-    fn scalar(&self, value: Json<'_>) -> Pair {
+    fn scalar(&self, value: Json<'_>) -> Pair<'k> {
         let (tag, bytes) = match (value.as_text(), value.as_number()) {
             (Some(text), _) => (Tag::Text, text.to_wtf8()),
             // Adding zero makes a plain zero of minus zero.
@@ -117,7 +139,7 @@ impl Fold<'_> {
         pair
     }
 
-    fn array(&mut self, array: Json<'_>) -> Pair {
+    fn array(&mut self, array: Json<'_>) -> Pair<'k> {
         let mut pair = self.keys.start(Tag::Array);
         let (_, nodes) = array.parts();
         if nodes.is_empty() {
@@ -133,7 +155,7 @@ impl Fold<'_> {
         pair
     }
 
-    fn object(&mut self, object: Json<'_>) -> Pair {
+    fn object(&mut self, object: Json<'_>) -> Pair<'k> {
         let first = self.done.len() - 2 * object.raw_count();
         // Keys and values, in the order of the text.
         let members = self.done[first..].rchunks_exact(2).map(|pair| (pair[1], pair[0]));

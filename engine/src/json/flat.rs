@@ -1,4 +1,5 @@
-//! Arrays of scalars, which most of a log is made of: gaps of time, pieces of text, sequence numbers.
+//! Arrays of scalars, which most of a log is made of: gaps of time, pieces of text, sequence
+//! numbers.
 //!
 //! Their elements are looked at and counted, and not laid down.
 

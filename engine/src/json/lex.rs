@@ -138,8 +138,8 @@ pub(super) fn digits(text: &[u8], start: usize) -> usize {
     let Some(word) = text.get(start..).and_then(|rest| rest.first_chunk()) else {
         return digits_at_end(text, start);
     };
-    // What is left of a digit is below 10, and of no other byte; with the top bits out of the way no
-    // byte carries into the next.
+    // What is left of a digit is below 10, and of no other byte; with the top bits out of the way
+    // no byte carries into the next.
     let value = u64::from_le_bytes(*word) ^ all(b'0');
     let others = (((value & all(0x7F)) + all(0x80 - 10)) | value) & all(0x80);
     others.trailing_zeros() as usize / 8

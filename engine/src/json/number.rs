@@ -1,4 +1,5 @@
-//! Numbers as the host has them: doubles, with the tests it makes on them and its way to print them.
+//! Numbers as the host has them: doubles, with the tests it makes on them and its way to print
+//! them.
 
 /// The largest integer that the host calls safe: 2^53 - 1.
 const SAFE_INTEGER_MAX: f64 = 9_007_199_254_740_991.0;
@@ -12,7 +13,7 @@ const EXACT_DIGITS_MAX: usize = 767;
 /// Returns whether a number is what `Number.isSafeInteger` accepts; minus zero is.
 ///
 /// # Source
-/// `spec/dsh-format.md` section 0.4, *safe int*.
+/// The format specification, section 0.4, *safe int*.
 pub fn is_safe_integer(n: f64) -> bool {
     // The cast saturates, and cuts a fraction off; what comes back unchanged was whole.
     n.abs() <= SAFE_INTEGER_MAX && n as i64 as f64 == n
@@ -21,7 +22,7 @@ pub fn is_safe_integer(n: f64) -> bool {
 /// Returns whether a number is a safe integer, not negative, and not minus zero.
 ///
 /// # Source
-/// `spec/dsh-format.md` section 0.4, *count*.
+/// The format specification, section 0.4, *count*.
 pub fn is_count(n: f64) -> bool {
     is_safe_integer(n) && n.is_sign_positive()
 }
@@ -29,7 +30,7 @@ pub fn is_count(n: f64) -> bool {
 /// Returns whether a number is a safe integer and not below zero; minus zero is allowed.
 ///
 /// # Source
-/// `spec/dsh-format.md` section 0.4, *seq0*.
+/// The format specification, section 0.4, *seq0*.
 pub fn is_seq(n: f64) -> bool {
     is_safe_integer(n) && n >= 0.0
 }

@@ -7,8 +7,8 @@ use super::value::Json;
 
 impl Json<'_> {
     /// Returns whether two values are the same: numbers as doubles with `-0` equal to `0`, strings
-    /// by their units, arrays by order, objects by their distinct keys and last values, in any order.
-    /// It does not recurse.
+    /// by their units, arrays by order, objects by their distinct keys and last values, in any
+    /// order. It does not recurse.
     pub fn same(&self, other: &Json<'_>) -> bool {
         // What is written alike is alike. Asked at every level this would be quadratic.
         if self.raw() == other.raw() {

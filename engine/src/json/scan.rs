@@ -2,8 +2,8 @@
 //!
 //! It is a loop over what comes next, with a stack of open containers, so depth costs four bytes a
 //! level and no recursion. Two shortcuts take what nearly all of a log is made of: members written
-//! without white space ([`plain`](super::plain)), and arrays of scalars ([`flat`](super::flat)); they
-//! may leave any of it to the loop, which can do everything.
+//! without white space ([`plain`](super::plain)), and arrays of scalars ([`flat`](super::flat));
+//! they may leave any of it to the loop, which can do everything.
 //!
 //! A malformed text is only known to be malformed here; where and why is found by a second, slow
 //! pass over it, by the machine that also judges texts in pieces.

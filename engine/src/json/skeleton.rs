@@ -5,7 +5,7 @@ use super::text::Text;
 
 /// The envelope of a text that went through a [`Push`](super::Push): everything at the top level
 /// of its object but the payload.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skeleton {
     pub(super) root: Kind,
     pub(super) bytes: u64,
@@ -15,7 +15,7 @@ pub struct Skeleton {
 }
 
 /// One distinct key at the top level.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Member {
     /// As first written, quotes included.
     pub(super) key: Vec<u8>,
@@ -45,7 +45,8 @@ impl Skeleton {
     }
 
     /// Returns whether a `type` came behind a `data` although one had come before: then
-    /// [`Push::kind_so_far`](super::Push::kind_so_far) was not the last word while the payload passed.
+    /// [`Push::kind_so_far`](super::Push::kind_so_far) was not the last word while the payload
+    /// passed.
     pub fn retyped(&self) -> bool {
         self.retyped
     }

@@ -107,7 +107,8 @@ impl Push {
     /// Ends the text.
     ///
     /// # Errors
-    /// [`Malformed`](super::DefectKind::Malformed) when the text is no JSON; there is no other kind.
+    /// [`Malformed`](super::DefectKind::Malformed) when the text is no JSON; there is no other
+    /// kind.
     pub fn finish(self) -> Result<Skeleton, Defect> {
         if let Some(defect) = self.failed {
             return Err(defect);

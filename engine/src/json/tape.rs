@@ -46,8 +46,8 @@ impl Kind {
 pub struct Node {
     /// The kind of the value.
     pub kind: Kind,
-    /// For a string: it holds at least one backslash, or a byte at or above 0x80 that needs decoding.
-    /// For an array: all its elements are scalars and are not on the tape.
+    /// For a string: it holds at least one backslash, or a byte at or above 0x80 that needs
+    /// decoding. For an array: all its elements are scalars and are not on the tape.
     pub flag: bool,
     /// For an array: a bit for each kind (`1 << kind as u8`) that its elements have.
     pub kinds: u8,

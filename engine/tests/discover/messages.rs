@@ -41,8 +41,8 @@ fn the_hosts_messages_are_those_that_it_gives() {
         (
             sound().file("/r/--w--/x\".jsonl", ""),
             "directory/flat-file",
-            "session artifact \"/r/--w--/x\\\".jsonl\" uses the unsupported flat-file layout; use a \
-             separate root or move it into a project/session directory before loading",
+            "session artifact \"/r/--w--/x\\\".jsonl\" uses the unsupported flat-file layout; use \
+             a separate root or move it into a project/session directory before loading",
         ),
         (
             sound()

@@ -4,9 +4,13 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each of those who include it uses a part")]
 
-use gatelog_engine::json::{Defect, Document, Json, Kind, Push, Skeleton, display};
+use gatelog_engine::json::{Defect, DigestKeys, Document, Json, Kind, Push, Skeleton, display};
 
 use super::naive::{self, Value};
+
+/// Values up to this long are also looked at by themselves; for longer ones, and they may be nested,
+/// that would take long.
+const ALONE_BYTES_MAX: usize = 256;
 
 /// Judges a text in all ways, the push validator with pieces that end at `cuts`; panics when two
 /// of them disagree. Returns what it holds, if it is JSON.
@@ -14,6 +18,7 @@ pub fn check(text: &[u8], cuts: &[usize]) -> Option<(Document, Value)> {
     let value = naive::parse(text);
     let scanned = Document::parse(text);
     let pushed = push(text, cuts);
+    assert_eq!(pushed, push(text, &[]), "in pieces and whole");
     let (document, skeleton) = match (&scanned, &pushed) {
         (Ok(document), Ok(skeleton)) => (document, skeleton),
         (Err(scanned), Err(pushed)) => {
@@ -26,6 +31,7 @@ pub fn check(text: &[u8], cuts: &[usize]) -> Option<(Document, Value)> {
     };
     let value = value.expect("the twin refuses what is taken");
     check_value(document.root(), &value);
+    check_printed(document.root());
     check_skeleton(skeleton, document.root(), text.len());
     Some((scanned.expect("just looked at"), value))
 }
@@ -60,10 +66,22 @@ pub fn check_value(json: Json<'_>, value: &Value) {
     check_below(json, value);
 }
 
+/// What is printed is the same value, but for infinities, which print as null.
+fn check_printed(root: Json<'_>) {
+    let printed = Document::parse(root.to_json()).expect("what is printed is a text");
+    let keys = DigestKeys::new();
+    let same = printed.root().same(&root);
+    assert_eq!(printed.root().digest(&keys, None) == root.digest(&keys, None), same);
+    let text = String::from_utf8_lossy(root.raw());
+    assert!(same || text.contains(['e', 'E']) || text.len() > 300, "what is printed is the same");
+}
+
 fn check_below(json: Json<'_>, value: &Value) {
-    assert_eq!(json.to_js_string(), value.to_js_string(display), "as a string");
-    let again = Document::parse(json.raw()).expect("a value's bytes are a text");
-    assert!(again.root().same(&json) && json.same(&again.root()), "the same as its bytes");
+    if json.raw().len() <= ALONE_BYTES_MAX {
+        assert_eq!(json.to_js_string(), value.to_js_string(display), "as a string");
+        let alone = Document::parse(json.raw()).expect("a value's bytes are a text");
+        assert!(alone.root().same(&json) && json.same(&alone.root()), "the same as its bytes");
+    }
     match value {
         Value::Null => assert!(json.is_null() && json.kind() == Kind::Null),
         Value::Bool(value) => assert_eq!((json.is_bool(), json.as_bool()), (true, Some(*value))),
@@ -110,6 +128,9 @@ fn check_array(json: Json<'_>, elements: &[Value]) {
     assert_eq!(json.elements().count(), elements.len());
     let kinds = elements.iter().fold(0, |kinds, element| kinds | kind(element).bit());
     assert_eq!(json.element_kinds(), kinds, "kinds of elements");
+    let numbers: Option<Vec<f64>> = elements.iter().map(number).collect();
+    let numbers = numbers.filter(|numbers| !numbers.is_empty());
+    assert_eq!(json.numbers().map(Iterator::collect), numbers, "as numbers");
     for (index, (element, value)) in json.elements().zip(elements).enumerate() {
         check_below(element, value);
         assert_eq!(json.at(index).map(|at| at.start()), Some(element.start()));
@@ -149,6 +170,10 @@ fn check_exactly(json: Json<'_>, names: &[String], count: usize) {
     if let Some((_, others)) = names.split_first() {
         assert!(!json.has_exactly(others, &[]));
     }
+}
+
+fn number(value: &Value) -> Option<f64> {
+    if let Value::Number(number) = value { Some(*number) } else { None }
 }
 
 fn kind(value: &Value) -> Kind {

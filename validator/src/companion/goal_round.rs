@@ -5,7 +5,7 @@
 //! against what the log claims.
 //!
 //! # Source
-//! `spec/dsh-format.md` section 15.9.
+//! The format specification, section 15.9.
 
 use gatelog_engine::companion::{Companion, End, Listens, RuleId, Violation};
 use gatelog_engine::event::Event;

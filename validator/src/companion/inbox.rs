@@ -11,7 +11,7 @@
 //! messages without an id; here that is a fault, since no writer means it.
 //!
 //! # Source
-//! `@deepseek-ai/dsh-agent` 0.1.0-rc.8, `Inbox`; `spec/field-reports.md`, FR-029.
+//! `@deepseek-ai/dsh-agent` 0.1.0-rc.8, `Inbox`; `docs/field-reports.md`, FR-029.
 
 use std::collections::{HashMap, VecDeque};
 

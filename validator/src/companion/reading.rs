@@ -13,7 +13,7 @@
 //! `[Nd ][Nh ][Nm ]Ns`.
 //!
 //! # Source
-//! `spec/dsh-format.md` section 15.14, TIM-2.
+//! The format specification, section 15.14, TIM-2.
 
 use gatelog_engine::json::display;
 

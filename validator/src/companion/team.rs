@@ -5,7 +5,7 @@
 //! be well formed.
 //!
 //! # Source
-//! `spec/dsh-format.md` section 15.15.
+//! The format specification, section 15.15.
 
 use std::collections::HashMap;
 

@@ -3,8 +3,8 @@
 //! | event | the message is | role | source |
 //! |---|---|---|---|
 //! | `user/message` | the payload | `user` | any kind |
-//! | `assistant/message` | `message` of the payload | `assistant` | `model`, with provider and model |
-//! | `tool/result` | `message` of the payload | `user` | `tool`, with a call id that its one block repeats |
+//! | `assistant/message` | `message` of the payload | `assistant` | `model`, provider and model |
+//! | `tool/result` | `message` of the payload | `user` | `tool`, whose call id its block repeats |
 //!
 //! # Source
 //!

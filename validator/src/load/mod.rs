@@ -151,6 +151,12 @@ impl Load {
             next(&record.event, true);
             return;
         }
+        if record.event.packed {
+            // A packed row was judged when it was read; it carries no message and opens nothing.
+            self.closers.pass(&record.event);
+            next(&record.event, true);
+            return;
+        }
         let before = self.refused;
         self.retired(record);
         if self.refused > before {
@@ -192,8 +198,9 @@ impl Load {
             return;
         }
         let inner = format!(
-            "session \"{}\" contains event type \"{}\" (seq {}) unknown to this harness and not marked \
-             ignorable; refusing to interpret the log — it was likely written by a newer harness",
+            "session \"{}\" contains event type \"{}\" (seq {}) unknown to this harness and not \
+             marked ignorable; refusing to interpret the log — it was likely written by a newer \
+             harness",
             self.session, shown, event.seq
         );
         let rule = "envelope/unknown-type";

@@ -127,7 +127,8 @@ impl Surface {
         })?;
         if from > to {
             let message = format!(
-                "surface replace: start seq {start} (index {from}) is after end seq {end} (index {to})"
+                "surface replace: start seq {start} (index {from}) is after end seq {end} (index \
+                 {to})"
             );
             return Err(flaw("surface/reversed-range", message));
         }
@@ -201,28 +202,24 @@ impl Sources {
             let message = "sourceEventSeqs must not be empty except on assistant/message";
             return Err(flaw("surface/sources-shape", message));
         }
-        let (mut late, mut last) = (None, None);
+        let (mut late, mut last) = (None, -1.0);
         let mut is_increasing = true;
-        let mut take = |source: f64| {
-            if late.is_none() && source >= seq as f64 {
-                late = Some(source);
-            }
-            is_increasing &= last.is_none_or(|last| last < source);
-            last = Some(source);
-            if self.keep {
-                self.sorted.push(source as u64);
-            }
-        };
-        let mut numbers = raw.numbers().into_iter().flatten();
-        let is_list = raw.is_empty() || raw.numbers().is_some();
-        if !is_list
-            || !numbers.all(|source| {
-                is_seq(source) && {
-                    take(source);
-                    true
+        let numbers = raw.numbers();
+        let mut is_dense = raw.is_empty() || numbers.is_some();
+        if let Some(numbers) = numbers {
+            for source in numbers {
+                is_dense &= is_seq(source);
+                if late.is_none() && source >= seq as f64 {
+                    late = Some(source);
                 }
-            })
-        {
+                is_increasing &= last < source;
+                last = source;
+                if self.keep {
+                    self.sorted.push(source as u64);
+                }
+            }
+        }
+        if !is_dense {
             let message = format!(
                 "session event \"{kind}\" sourceEventSeqs must densely contain non-negative safe \
                  integers"

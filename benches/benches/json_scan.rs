@@ -1,11 +1,15 @@
-//! How many bytes a second the scanner takes, on the three kinds of line that logs are made of.
+//! How many bytes a second the scanner takes, on the three kinds of line that logs are made of, and
+//! on a log that has all of them.
 //!
 //! `cargo bench -p gatelog-benches --bench json_scan` prints the throughput of each. The texts are
 //! made here, from a fixed seed: what real logs look like, none of their content.
 
+#![expect(missing_docs, reason = "criterion makes public functions and gives them none")]
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use gatelog_benches::{Encoding, Random, log};
 use gatelog_engine::json::{Push, Scanner, Tape};
 
 /// Bytes of each text: more than the caches hold.
@@ -39,25 +43,13 @@ const TOKENS: [&str; 24] = [
     " so",
 ];
 
-/// A small generator of numbers; good enough to vary texts.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-
-    fn token(&mut self) -> &'static str {
-        TOKENS[self.below(TOKENS.len() as u64) as usize]
-    }
+fn token(random: &mut Random) -> &'static str {
+    TOKENS[random.below(TOKENS.len() as u64) as usize]
 }
 
 /// Makes lines until there is enough text; `line` gets the number of the next event.
 fn lines(mut line: impl FnMut(&mut Random, &mut u64) -> String) -> String {
-    let (mut random, mut seq, mut text) = (Random(0x9E37_79B9_7F4A_7C15), 1, String::new());
+    let (mut random, mut seq, mut text) = (Random::new(1), 1, String::new());
     while text.len() < TEXT_BYTES {
         text.push_str(&line(&mut random, &mut seq));
         text.push('\n');
@@ -70,7 +62,7 @@ fn packed_rows() -> String {
     lines(|random, seq| {
         let count = 3 + random.below(120);
         let gaps: Vec<_> = (1..count).map(|_| random.below(40).to_string()).collect();
-        let texts: Vec<_> = (0..count).map(|_| format!("\"{}\"", random.token())).collect();
+        let texts: Vec<_> = (0..count).map(|_| format!("\"{}\"", token(random))).collect();
         let (seq0, time0) = (*seq, 1_790_000_000_000 + *seq * 17);
         *seq += count;
         let (dt, texts) = (gaps.join(","), texts.join(","));
@@ -84,7 +76,7 @@ fn packed_rows() -> String {
 /// One chunk a line.
 fn loose_events() -> String {
     lines(|random, seq| {
-        let (token, time) = (random.token(), 1_790_000_000_000 + *seq * 17);
+        let (token, time) = (token(random), 1_790_000_000_000 + *seq * 17);
         *seq += 1;
         format!(
             "{{\"type\":\"assistant/chunk\",\"seq\":{seq},\"time\":{time},\"data\":{{\"turn\":3,\
@@ -98,7 +90,7 @@ fn tool_results() -> String {
     lines(|random, seq| {
         let (mut text, mut column) = (String::new(), 0);
         for _ in 0..500 + random.below(4_000) {
-            text.push_str(random.token());
+            text.push_str(token(random));
             column += 1;
             if random.below(60) < column {
                 text.push_str("\\n    ");
@@ -117,8 +109,13 @@ fn tool_results() -> String {
 }
 
 fn scan(criterion: &mut Criterion) {
-    let mixes =
-        [("packed", packed_rows()), ("loose", loose_events()), ("tool-results", tool_results())];
+    let (whole, _) = log(1, TEXT_BYTES, Encoding::Plain);
+    let mixes = [
+        ("packed", packed_rows()),
+        ("loose", loose_events()),
+        ("tool-results", tool_results()),
+        ("log", String::from_utf8(whole).expect("a log in plain text")),
+    ];
     let mut group = criterion.benchmark_group("json_scan");
     for (name, text) in &mixes {
         group.throughput(Throughput::Bytes(text.len() as u64));

@@ -189,10 +189,10 @@ fn numbers_print_as_the_host_prints_them() {
         (0.1 + 0.2, "0.30000000000000004"),
         (1_790_000_000_000.25, "1790000000000.25"),
         // Halfway between two shortest forms the even one is taken, upwards or downwards.
-        (794_450_129_900_868.25, "794450129900868.2"),
-        (794_450_129_900_868.75, "794450129900868.8"),
-        (32_360_734_766_114.812_5, "32360734766114.812"),
-        (-1_306_360_469_902_090.25, "-1306360469902090.2"),
+        (number("794450129900868.25"), "794450129900868.2"),
+        (number("794450129900868.75"), "794450129900868.8"),
+        (number("32360734766114.8125"), "32360734766114.812"),
+        (number("-1306360469902090.25"), "-1306360469902090.2"),
         (f64::INFINITY, "Infinity"),
         (f64::NEG_INFINITY, "-Infinity"),
         (f64::NAN, "NaN"),
@@ -474,7 +474,7 @@ fn check_depth(depth: usize, open: &str, close: &str) {
 #[test]
 fn containers_close_in_the_order_in_which_they_opened() {
     // Objects and arrays by the bits of a number without a period, beyond a word of any width.
-    let is_object = |level: u64| (level * level * 0x9E37_79B9 >> 7) & 1 == 1;
+    let is_object = |level: u64| (level * level * 0x9E37_79B9) >> 7 & 1 == 1;
     let levels = 300;
     let open: String =
         (0..levels).map(|level| if is_object(level) { "{\"a\":" } else { "[" }).collect();

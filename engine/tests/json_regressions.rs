@@ -1,5 +1,5 @@
-//! Every input that once set the fuzzer or a property off, and seeds of their kind, is judged by all
-//! readers again. The files are under `fuzz/regressions/json_scan`, named for what they show.
+//! Every input that once set the fuzzer or a property off, and seeds of their kind, is judged by
+//! all readers again. The files are under `fuzz/regressions/json_scan`, named for what they show.
 
 #[path = "json_naive/agree.rs"]
 mod agree;

@@ -1,6 +1,7 @@
-//! Any bytes at all, judged by the scanner, by the push validator byte for byte and whole, and by the
-//! naive twin of both; and, where they are JSON, all that the cursor says of them held against the
-//! twin's tree. Whatever this finds goes to `fuzz/regressions/json_scan`, named for its symptom.
+//! Any bytes at all, judged by the scanner, by the push validator byte for byte and whole, and by
+//! the naive twin of both; and, where they are JSON, all that the cursor says of them held against
+//! the twin's tree. Whatever this finds goes to `fuzz/regressions/json_scan`, named for its
+//! symptom.
 
 #![no_main]
 

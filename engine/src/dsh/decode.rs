@@ -132,7 +132,7 @@ impl Decoder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
     /// As much as there is: the frame declares no size, so that it is never decoded in one pass, or
-    /// at most [`ONE_PASS_BYTES_MAX`], so that the host decodes it in one pass too.
+    /// at most 1 MiB, so that the host decodes it in one pass too.
     Free,
     /// At most 1 MiB: with more, libzstd would decode the frame in one pass, and the host would
     /// not.

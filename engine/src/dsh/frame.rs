@@ -40,12 +40,14 @@ pub struct Frame {
     pub bound: u32,
 }
 
-/// What the walk found in a whole file.
-#[derive(Debug, Default)]
-pub struct Walk {
-    /// The complete frames, in order, from offset 0 on.
-    pub frames: Vec<Frame>,
-    /// Where the complete frames end.
+/// Walks the frames of a file, one at a time, and remembers how the walk ended.
+///
+/// A file that becomes shorter meanwhile reads as torn.
+pub struct Walk<'a> {
+    cursor: Cursor<'a>,
+    /// The complete frames walked so far.
+    pub frames: u64,
+    /// Where they end.
     pub complete_bytes: u64,
     /// An incomplete last frame starts at [`Walk::complete_bytes`].
     pub torn: bool,
@@ -53,37 +55,43 @@ pub struct Walk {
     pub fault: Option<Fault>,
 }
 
-/// Walks the frames of a file of `file_bytes` bytes.
-///
-/// # Errors
-///
-/// Any error of reading the file. A file that became shorter meanwhile reads as torn.
-pub fn walk(file: &dyn File, file_bytes: u64) -> io::Result<Walk> {
-    let mut found = Walk::default();
-    let mut cursor = Cursor::new(file, file_bytes);
-    while cursor.offset < cursor.end {
-        let start = cursor.offset;
-        match frame(&mut cursor, found.frames.len() as u64)? {
+impl<'a> Walk<'a> {
+    /// Starts at the first of `file_bytes` bytes.
+    pub fn new(file: &'a dyn File, file_bytes: u64) -> Self {
+        let cursor = Cursor::new(file, file_bytes);
+        Self { cursor, frames: 0, complete_bytes: 0, torn: false, fault: None }
+    }
+
+    /// Returns the next complete frame; nothing at the end, which is then clean, torn or broken.
+    ///
+    /// # Errors
+    ///
+    /// Any error of reading the file.
+    pub fn next_frame(&mut self) -> io::Result<Option<Frame>> {
+        let (start, index) = (self.complete_bytes, self.frames);
+        if self.torn || self.fault.is_some() || self.cursor.offset >= self.cursor.end {
+            return Ok(None);
+        }
+        match frame(&mut self.cursor, index)? {
             Step::Complete { bound } => {
-                let bytes = u32::try_from(cursor.offset - start);
-                let Ok(bytes) = bytes else {
-                    found.fault = Some(oversized(start, found.frames.len() as u64));
-                    return Ok(found);
+                let Ok(bytes) = u32::try_from(self.cursor.offset - start) else {
+                    self.fault = Some(oversized(start, index));
+                    return Ok(None);
                 };
-                found.frames.push(Frame { bytes, bound: u32::try_from(bound).unwrap_or(u32::MAX) });
-                found.complete_bytes = cursor.offset;
+                self.frames += 1;
+                self.complete_bytes = self.cursor.offset;
+                Ok(Some(Frame { bytes, bound: u32::try_from(bound).unwrap_or(u32::MAX) }))
             }
             Step::Torn => {
-                found.torn = true;
-                return Ok(found);
+                self.torn = true;
+                Ok(None)
             }
             Step::Broken(fault) => {
-                found.fault = Some(fault);
-                return Ok(found);
+                self.fault = Some(fault);
+                Ok(None)
             }
         }
     }
-    Ok(found)
 }
 
 /// The end of one step of the walk.

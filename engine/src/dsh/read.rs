@@ -4,7 +4,7 @@ use crate::dsh::bytes::read_full;
 use crate::dsh::damage::Defective;
 use crate::dsh::decode::Decoder;
 use crate::dsh::fault::{Fault, FaultKind};
-use crate::dsh::frame::{self, Walk};
+use crate::dsh::frame::Frame;
 use crate::dsh::header::{self, Header, Judged, NEWEST};
 use crate::dsh::line::{LineSink, LineView, Lines, Rest};
 use crate::dsh::record::RecordSink;
@@ -254,27 +254,30 @@ fn framed(
     options: &Options,
     sink: &mut dyn HeaderSink,
 ) -> io::Result<Reading> {
-    let walk = frame::walk(file, bytes)?;
-    if walk.frames.is_empty() {
-        return Ok(headless(walk.fault.unwrap_or_else(|| no_frame(bytes))));
-    }
+    let mut source = Framed::new(file, bytes, options.frame_bytes_max)?;
+    let Some(first) = source.peek() else {
+        return Ok(headless(source.walk.fault.unwrap_or_else(|| no_frame(bytes))));
+    };
     let mut intake = Intake::new(options, sink);
-    intake.early.clone_from(&walk.fault);
-    if intake.early.is_none() {
-        intake.early = first_frame(file, &walk, options)?;
-    }
-    let mut source = Framed::new(file, &walk.frames, options.frame_bytes_max);
+    intake.early = first_frame(file, first, options)?;
     let (number, rest) = run(&mut source, options, &mut intake, 1)?;
-    let frames = walk.frames.len() as u64;
+    let walk = source.walk;
+    let frames = walk.frames;
     let Some(scan) = &mut intake.scan else {
         let place = Place { line: Some(1), frame: Some(0), byte: Some(0), ..Place::default() };
         let fault = Fault::corrupt("header/missing", FIRST_FRAME, place);
-        return Ok(headless(intake.early.unwrap_or(fault)));
+        return Ok(headless(walk.fault.or(intake.early).unwrap_or(fault)));
     };
     scan.end_complete(rest);
+    if walk.fault.is_some() {
+        // The host walks the whole structure before it decodes anything.
+        scan.fault = walk.fault;
+    }
     let mut torn = None;
     if walk.torn && scan.fault.is_none() {
-        torn = Some(torn_frame(file, bytes, &walk, options, &mut intake, number)?);
+        let end =
+            TornEnd { frame: frames, cut: walk.complete_bytes, left: bytes - walk.complete_bytes };
+        torn = Some(torn_frame(file, end, options, &mut intake, number)?);
     }
     let Some(mut scan) = intake.scan else { return Ok(headless(no_frame(bytes))) };
     scan.finish();
@@ -295,8 +298,7 @@ fn no_frame(bytes: u64) -> Fault {
 }
 
 /// Judges the first frame: its text must be exactly one line.
-fn first_frame(file: &dyn File, walk: &Walk, options: &Options) -> io::Result<Option<Fault>> {
-    let first = walk.frames[0];
+fn first_frame(file: &dyn File, first: Frame, options: &Options) -> io::Result<Option<Fault>> {
     let place = Place { line: Some(1), frame: Some(0), byte: Some(0), ..Place::default() };
     let (mut newlines, mut text_bytes, mut last) = (0usize, 0u64, 0u8);
     let mut look = |text: &[u8]| {
@@ -339,18 +341,26 @@ fn first_frame(file: &dyn File, walk: &Walk, options: &Options) -> io::Result<Op
     Ok(Some(Fault::new(FaultKind::Corrupt, rule, message, host, place)))
 }
 
+/// An incomplete last frame.
+#[derive(Clone, Copy)]
+struct TornEnd {
+    /// Its number.
+    frame: u64,
+    /// Where it starts.
+    cut: u64,
+    /// How many bytes of it there are.
+    left: u64,
+}
+
 /// Takes what an incomplete last frame still gives.
 fn torn_frame(
     file: &dyn File,
-    bytes: u64,
-    walk: &Walk,
+    end: TornEnd,
     options: &Options,
     intake: &mut Intake<'_>,
     number: u64,
 ) -> io::Result<Torn> {
-    let cut = walk.complete_bytes;
-    let left = bytes - cut;
-    let frame = walk.frames.len() as u64;
+    let TornEnd { frame, cut, left } = end;
     let before = intake.scan.as_ref().map_or(0, |scan| scan.events);
     let stream = || Stream::torn(file, cut, left, frame, options.frame_bytes_max);
     // The host keeps nothing of a prefix on which its decoder breaks off, so look first.

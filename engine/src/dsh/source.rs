@@ -5,7 +5,7 @@
 
 use crate::dsh::bytes::read_full;
 use crate::dsh::decode::{DecodeError, Decoder, Pace};
-use crate::dsh::frame::Frame;
+use crate::dsh::frame::{Frame, Walk};
 use crate::dsh::text::{
     Block, JOB_BYTES, Job, LARGE_FRAME_BYTES, Mark, Source, frame_fault, likely_bytes,
 };
@@ -67,43 +67,62 @@ fn split_after_last_line(text: &mut Vec<u8>) -> Vec<u8> {
 /// The text of complete frames, small ones decoded in jobs and large ones streamed.
 pub struct Framed<'a> {
     file: &'a dyn File,
-    frames: &'a [Frame],
+    /// The walk that finds the frames; what it says of their end holds once the source is drained.
+    pub walk: Walk<'a>,
     frame_bytes_max: u64,
-    /// The next frame.
-    index: usize,
+    /// A frame that was walked and is not in a job yet.
+    next: Option<Frame>,
+    /// Its number.
+    index: u64,
     /// Where it starts.
     byte: u64,
     large: Option<Stream<'a>>,
 }
 
 impl<'a> Framed<'a> {
-    /// Reads frames that start at offset 0, one after the other.
+    /// Reads the frames of a file of `bytes` bytes.
     ///
     /// A frame whose text is longer than `frame_bytes_max` is left off, with a fault.
-    pub fn new(file: &'a dyn File, frames: &'a [Frame], frame_bytes_max: u64) -> Self {
-        Self { file, frames, frame_bytes_max, index: 0, byte: 0, large: None }
+    ///
+    /// # Errors
+    ///
+    /// Any error of reading the file.
+    pub fn new(file: &'a dyn File, bytes: u64, frame_bytes_max: u64) -> io::Result<Self> {
+        let mut walk = Walk::new(file, bytes);
+        let next = walk.next_frame()?;
+        Ok(Self { file, walk, frame_bytes_max, next, index: 0, byte: 0, large: None })
+    }
+
+    /// Returns the next frame without taking it.
+    pub fn peek(&self) -> Option<Frame> {
+        self.next
+    }
+
+    fn take(&mut self, frame: Frame) -> io::Result<()> {
+        self.next = self.walk.next_frame()?;
+        self.index += 1;
+        self.byte += u64::from(frame.bytes);
+        Ok(())
     }
 
     fn small_frames(&mut self) -> io::Result<Job> {
-        let (index, byte) = (self.index as u64, self.byte);
-        let (mut bound, mut likely, mut bytes) = (0u64, 0u64, 0usize);
-        let first = self.index;
-        while let Some(frame) = self.frames.get(self.index) {
+        let (index, byte) = (self.index, self.byte);
+        let (mut bound, mut likely) = (0u64, 0u64);
+        let mut frames = Vec::new();
+        while let Some(frame) = self.next {
             bound += u64::from(frame.bound);
             let full = bound > u64::from(LARGE_FRAME_BYTES) || likely >= JOB_BYTES as u64;
-            if frame.bound > LARGE_FRAME_BYTES || (full && self.index > first) {
+            if frame.bound > LARGE_FRAME_BYTES || (full && !frames.is_empty()) {
                 break;
             }
-            likely += likely_bytes(*frame);
-            bytes += frame.bytes as usize;
-            self.index += 1;
+            likely += likely_bytes(frame);
+            frames.push(frame);
+            self.take(frame)?;
         }
-        let mut input = vec![0; bytes];
-        if read_full(self.file, byte, &mut input)? < bytes {
+        let mut input = vec![0; (self.byte - byte) as usize];
+        if read_full(self.file, byte, &mut input)? < input.len() {
             return Err(changed());
         }
-        self.byte += bytes as u64;
-        let frames = self.frames[first..self.index].to_vec();
         let frame_bytes_max = self.frame_bytes_max;
         Ok(Job::Frames { input, frames, index, byte, frame_bytes_max })
     }
@@ -122,16 +141,14 @@ impl Source for Framed<'_> {
                 }
                 self.large = None;
             }
-            let Some(frame) = self.frames.get(self.index) else { return Ok(None) };
+            let Some(frame) = self.next else { return Ok(None) };
             if frame.bound <= LARGE_FRAME_BYTES {
                 return self.small_frames().map(Some);
             }
-            let bytes = u64::from(frame.bytes);
-            let number = Some(self.index as u64);
+            let (bytes, number) = (u64::from(frame.bytes), Some(self.index));
             let stream = Stream::new(self.file, self.byte, bytes, number, self.frame_bytes_max);
             self.large = Some(stream);
-            self.index += 1;
-            self.byte += bytes;
+            self.take(frame)?;
         }
     }
 }

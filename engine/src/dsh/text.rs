@@ -5,9 +5,8 @@
 //! Memory is bounded by two batches, whatever the size of the log.
 //!
 //! Lines end at the byte 0x0A wherever it stands, so a block's lines do not depend on what came
-//! before it: only its first line can be the rest of one that an earlier block began. [`Lines`]
-//! joins those, and feeds a line that outgrows [`GIANT_BYTES`] to a push validator, so that its
-//! payload need not be kept where no rule reads it.
+//! before it: only its first line can be the rest of one that an earlier block began. Joining
+//! those is the work of [`mod@crate::dsh::line`].
 
 use crate::dsh::decode::{DecodeError, Decoder};
 use crate::dsh::fault::{Fault, FaultKind};
@@ -21,11 +20,11 @@ use std::io;
 use std::sync::Mutex;
 
 /// How much text a source puts into one job, as far as it can tell.
-pub const JOB_BYTES: usize = 1 << 19;
+pub const JOB_BYTES: usize = 1 << 17;
 
 /// How many jobs each thread gets in one batch, and how many small ones at most.
-const BATCH_JOBS: usize = 2;
-const BATCH_SMALL_JOBS: usize = 16;
+const BATCH_JOBS: usize = 16;
+const BATCH_SMALL_JOBS: usize = 64;
 
 /// How much more text than bytes a frame is taken to hold, where nothing better is known.
 const EXPANSION: u64 = 6;

@@ -8,8 +8,8 @@ use gatelog_engine::json::{Defect, DigestKeys, Document, Json, Kind, Push, Skele
 
 use super::naive::{self, Value};
 
-/// Values up to this long are also looked at by themselves; for longer ones, and they may be nested,
-/// that would take long.
+/// Values up to this long are also looked at by themselves; for longer ones, and they may be
+/// nested, that would take long.
 const ALONE_BYTES_MAX: usize = 256;
 
 /// Judges a text in all ways, the push validator with pieces that end at `cuts`; panics when two

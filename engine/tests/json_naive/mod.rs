@@ -272,9 +272,9 @@ pub fn quoted(units: &[u16]) -> String {
             Ok('\n') => text.push_str("\\n"),
             Ok('\r') => text.push_str("\\r"),
             Ok('\t') => text.push_str("\\t"),
-            Ok(control) if control < ' ' => text += &format!("\\u{:04x}", u32::from(control)),
+            Ok(control) if control < ' ' => text = format!("{text}\\u{:04x}", u32::from(control)),
             Ok(other) => text.push(other),
-            Err(lone) => text += &format!("\\u{:04x}", lone.unpaired_surrogate()),
+            Err(lone) => text = format!("{text}\\u{:04x}", lone.unpaired_surrogate()),
         }
     }
     text + "\""

@@ -92,6 +92,9 @@ impl Spread {
 impl std::fmt::Display for Spread {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { least, median, greatest } = self;
-        write!(formatter, "{least:.3} s / {median:.3} s / {greatest:.3} s (least, median, greatest)")
+        write!(
+            formatter,
+            "{least:.3} s / {median:.3} s / {greatest:.3} s (least, median, greatest)"
+        )
     }
 }

@@ -63,6 +63,10 @@ pub fn log(seed: u64, bytes: usize, encoding: Encoding) -> (Vec<u8>, u64) {
 
 impl LogWriter {
     /// Starts a log with its header.
+    ///
+    /// # Panics
+    ///
+    /// When libzstd takes no checksum flag.
     pub fn new(seed: u64, encoding: Encoding) -> Self {
         let mut random = Random::new(seed);
         let syllables =

@@ -4,7 +4,6 @@ use crate::catalogue;
 use crate::companion::{Settings, companions};
 use crate::load::Load;
 use crate::rule::Severity;
-use crate::verify::Options;
 use gatelog_engine::companion::{Companion, End, Listens, Violation};
 use gatelog_engine::dsh::header::Header;
 use gatelog_engine::dsh::read::{HeaderSink, Reading};
@@ -30,12 +29,7 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    pub(crate) fn new(options: &Options) -> Self {
-        let settings = Settings {
-            profile: options.profile,
-            presets: options.presets.clone(),
-            ..Settings::default()
-        };
+    pub(crate) fn new(settings: Settings) -> Self {
         Self {
             settings,
             load: None,

@@ -228,8 +228,8 @@ impl Judge<'_> {
                     format!("the meaning of events of format {} was not judged", header.version);
                 self.add(report, "envelope/meaning-not-checked", message, Place::default());
             }
-            let seed = header.seed_length();
-            if let Some(seed) = seed.filter(|seed| header.version == 0 && *seed > report.events) {
+            let inherited = header.seed_length().filter(|_| header.version == 0);
+            if let Some(seed) = inherited.filter(|count| *count > report.events) {
                 let events = report.events;
                 let message = format!("the header says {seed} events were inherited, of {events}");
                 self.add(report, "seed/longer-than-log", message, Place::default());

@@ -114,13 +114,11 @@ pub fn look(
     // A file that becomes shorter while it is read is looked at again as it then is.
     let mut attempt = see(&*file, stat, target, options, progress);
     for _ in 0..2 {
-        match (&attempt, file.stat()) {
-            (Err(error), Ok(now)) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                stat = now;
-                attempt = see(&*file, stat, target, options, progress);
-            }
-            _ => break,
-        }
+        let is_shorter =
+            attempt.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::UnexpectedEof);
+        let Some(now) = file.stat().ok().filter(|_| is_shorter) else { break };
+        stat = now;
+        attempt = see(&*file, stat, target, options, progress);
     }
     let profile = options.profile;
     match attempt {
@@ -171,18 +169,22 @@ fn see(
     options: &Options,
     progress: &(dyn Fn(u64) + Sync),
 ) -> io::Result<Seen> {
-    let zstd = match target.encoding {
-        Some(encoding) => encoding == name::Encoding::Zstd,
-        None => {
-            let mut magic = [0; 4];
-            let got = file.read_at(0, &mut magic)?;
-            got == 4 && magic == gatelog_engine::dsh::frame::MAGIC.to_le_bytes()
-        }
+    let zstd = if let Some(encoding) = target.encoding {
+        encoding == name::Encoding::Zstd
+    } else {
+        let mut magic = [0; 4];
+        let got = file.read_at(0, &mut magic)?;
+        got == 4 && magic == gatelog_engine::dsh::frame::MAGIC.to_le_bytes()
     };
     let generation = target.generation.map(|generation| generation.number);
     let frame_bytes_max = options.max_frame_bytes;
     let reading_options = read::Options { zstd, generation, frame_bytes_max, reads };
-    let mut fold = Fold::new(options);
+    let settings = Settings {
+        profile: options.profile,
+        presets: options.presets.clone(),
+        ..Settings::default()
+    };
+    let mut fold = Fold::new(settings);
     let counted = Counted { file, progress, passes: if zstd { 2 } else { 1 } };
     let reading = read::read(&counted, stat.bytes, &reading_options, &mut fold)?;
     let encoding = if zstd { Encoding::Zstd } else { Encoding::Plain };

@@ -200,5 +200,5 @@ fn a_compressed_log_with_any_bit_turned_is_refused_or_torn() {
             assert_eq!(report.host, HostAct::Refuses, "the header's frame: byte {at}: {report:?}");
         }
     }
-    assert!(harmless <= ends.len(), "{harmless} of {} bytes", log.len());
+    assert!(harmless < log.len() / 50, "{harmless} of {} bytes", log.len());
 }

@@ -187,11 +187,8 @@ fn tree<'a>(text: &'a str, from: &[String], found: &mut Vec<Vec<String>>) -> &'a
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
     let mut path = from.to_vec();
     path.push(rest[..end].to_owned());
-    match rest[end..].strip_prefix("::") {
-        Some(deeper) => tree(deeper, &path, found),
-        None => {
-            found.push(path);
-            &rest[end..]
-        }
+    if let Some(deeper) = rest[end..].strip_prefix("::") { tree(deeper, &path, found) } else {
+        found.push(path);
+        &rest[end..]
     }
 }

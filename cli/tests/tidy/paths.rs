@@ -93,7 +93,7 @@ fn is_key(line: &str, start: &str, more: usize) -> bool {
         let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let length = rest.find(|c| !word(c)).unwrap_or(rest.len());
         let has_digit = rest[..length].bytes().any(|byte| byte.is_ascii_digit());
-        !before.is_some_and(|c| c.is_alphanumeric()) && length >= more && has_digit
+        !before.is_some_and(char::is_alphanumeric) && length >= more && has_digit
     })
 }
 

@@ -116,9 +116,7 @@ impl Nature {
             Some("step/end") => return Self::StepEnd,
             Some("session/end-seed") => true,
             Some("turn/end") => has(b"\"interrupted\""),
-            Some("tool/result") => {
-                has(b"\"TOOL_OUTCOME_UNKNOWN\"") || has(b"\"TOOL_NOT_STARTED\"")
-            }
+            Some("tool/result") => has(b"\"TOOL_OUTCOME_UNKNOWN\"") || has(b"\"TOOL_NOT_STARTED\""),
             _ => false,
         };
         if is_recovery { Self::Recovery } else { Self::Plain }
@@ -283,11 +281,11 @@ impl Damage {
             run.first,
             run.end - 1,
         );
-        text.push_str(&match self.alike {
-            0 if self.is_unlike_in_form => ", in rows of other form".into(),
-            0 => ", which differ from the first on".into(),
-            alike if alike >= overlap => ", which are the same in both".into(),
-            alike => format!(", of which the first {alike} are the same"),
+        text.push_str(match self.alike {
+            0 if self.is_unlike_in_form => ", in rows of other form",
+            0 => ", which differ from the first on",
+            alike if alike >= overlap => ", which are the same in both",
+            _ => ", of which the first ones are the same",
         });
         if self.alike == 0 && self.first_branch_is_recovery(run.first) {
             text.push_str(

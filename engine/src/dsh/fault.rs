@@ -2,6 +2,7 @@
 
 use crate::companion::RuleId;
 use crate::event::Place;
+use std::fmt::Write as _;
 
 /// What kind of bad news a fault is; the kinds ask for different acts and are never mixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,10 +34,25 @@ pub struct Fault {
     pub place: Place,
 }
 
+/// The longest message, or part of one that a log gives, in bytes.
+pub const MESSAGE_BYTES_MAX: usize = 4096;
+
+/// Cuts a text that a log may have made as long as it likes.
+pub fn clip(mut text: String) -> String {
+    if text.len() > MESSAGE_BYTES_MAX {
+        let whole = text.len();
+        let cut = (0..=MESSAGE_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(cut.unwrap_or(0));
+        // Writing to a string cannot fail.
+        let _ = write!(text, "… ({whole} bytes)");
+    }
+    text
+}
+
 impl Fault {
     /// Makes a fault of damaged bytes whose message is the host's.
     pub fn corrupt(rule: RuleId, host: impl Into<String>, place: Place) -> Self {
-        let host = host.into();
+        let host = clip(host.into());
         Self { kind: FaultKind::Corrupt, rule, message: host.clone(), host: Some(host), place }
     }
 
@@ -48,6 +64,6 @@ impl Fault {
         host: Option<String>,
         place: Place,
     ) -> Self {
-        Self { kind, rule, message: message.into(), host, place }
+        Self { kind, rule, message: clip(message.into()), host: host.map(clip), place }
     }
 }

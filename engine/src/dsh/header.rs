@@ -10,7 +10,9 @@
 //!
 //! The format specification, sections 5.1 to 5.4 and 24 (B7).
 
-use crate::dsh::fault::{Fault, FaultKind};
+#![expect(clippy::result_large_err, reason = "a header is judged once a file")]
+
+use crate::dsh::fault::{Fault, FaultKind, clip};
 use crate::event::Place;
 use crate::json::{Document, Json, display, is_count, is_seq};
 
@@ -133,7 +135,7 @@ fn retired(root: Json<'_>) -> Result<(), Fault> {
 ///
 /// Where the file's name stands for one known format and the header for another, they disagree.
 fn newer(root: Json<'_>, version: f64, supported: u64) -> Fault {
-    let id = root.get("id").map_or_else(|| "undefined".into(), |id| id.to_js_string());
+    let id = root.get("id").map_or_else(|| "undefined".into(), |id| clip(id.to_js_string()));
     let number = display(version);
     let host = if version > supported as f64 {
         format!(
@@ -163,6 +165,9 @@ fn newer(root: Json<'_>, version: f64, supported: u64) -> Fault {
     Fault::new(FaultKind::Unsupported, rule, message, Some(host), place())
 }
 
+/// The keys that every header has, the last one from format 2 on.
+const REQUIRED: [&str; 6] = ["type", "version", "id", "createdAt", "delegationDepth", "isSeeded"];
+
 fn later_format(root: Json<'_>, reader: u64, version: Option<f64>) -> Result<(), Fault> {
     if !root.is_object() {
         return Err(fault("header/shape", NOT_OBJECT));
@@ -175,8 +180,6 @@ fn later_format(root: Json<'_>, reader: u64, version: Option<f64>) -> Result<(),
     if reader >= 3 {
         retired(root)?;
     }
-    const REQUIRED: [&str; 6] =
-        ["type", "version", "id", "createdAt", "delegationDepth", "isSeeded"];
     let (required, optional): (_, &[&str]) = if reader == 1 {
         (&REQUIRED[..5], &["cwd", "parentSession", "seedLength", "origin", "agentPreset"])
     } else {

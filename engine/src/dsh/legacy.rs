@@ -90,7 +90,7 @@ fn object(from: Option<Json<'_>>, without: &[&str], further: &[(&str, &[u8])]) -
         text.push(b':');
         text.extend_from_slice(value);
     };
-    for (key, value) in from.iter().flat_map(|from| from.members()) {
+    for (key, value) in from.iter().flat_map(Json::members) {
         let is_replaced = further.iter().any(|(other, _)| key.eq_str(other));
         if !is_replaced && !without.iter().any(|other| key.eq_str(other)) {
             put(key.quoted().as_bytes(), value.raw());

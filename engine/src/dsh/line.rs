@@ -141,6 +141,33 @@ impl<'s, S: LineSink> Lines<'s, S> {
         };
     }
 
+    /// Scans the lines that the block left unscanned, from `start` on; gives where the rest begins.
+    fn unscanned(&mut self, block: &Block, mut start: usize) -> usize {
+        let mut tape = Tape::new();
+        while let Some(length) = memchr::memchr(b'\n', &block.text[start..]) {
+            let (text, place) = (&block.text[start..start + length], block.place(start));
+            start += length + 1;
+            if !matches!(self.carry, Carry::Nothing) {
+                self.keep(text, place);
+                self.end_carried();
+                continue;
+            }
+            tape.clear();
+            let row = row::read(&mut self.scanner, text, &mut tape, self.packs);
+            self.emit(LineView {
+                number: self.number,
+                text,
+                bytes: text.len() as u64,
+                row: &row,
+                tape: &tape,
+                place,
+                opaque: false,
+                over_limit: row.is_over_limit(),
+            });
+        }
+        start
+    }
+
     /// Ends the carried line.
     fn end_carried(&mut self) {
         let mut tape = Tape::new();
@@ -204,6 +231,7 @@ impl<S: LineSink> Consumer for Lines<'_, S> {
                 over_limit: line.row.is_over_limit(),
             });
         }
+        let tail = self.unscanned(block, tail);
         self.keep(&block.text[tail..], block.place(tail));
         if let Some(fault) = &block.fault {
             self.carry = Carry::Nothing;
@@ -252,6 +280,10 @@ impl Giant {
             return;
         }
         if let Some(kept) = &mut self.kept {
+            if is_blank(kept) {
+                // White space before the value says nothing, however much there is.
+                kept.clear();
+            }
             kept.extend_from_slice(piece);
         }
         if self.kept.is_some() && self.is_unread(reads) {
@@ -262,6 +294,10 @@ impl Giant {
     /// Returns whether the line is inside its payload and no rule reads a payload of its type.
     fn is_unread(&self, reads: fn(&[u8]) -> bool) -> bool {
         let Some(push) = &self.push else { return true };
+        if self.head.trim_ascii_start().first() == Some(&b'[') {
+            // An array is no event, whatever it holds.
+            return true;
+        }
         push.in_data() && push.kind_so_far().is_some_and(|kind| !reads(kind))
     }
 
@@ -283,4 +319,8 @@ impl Giant {
             Ok(skeleton) => GiantEnd::StandIn(skeleton.envelope().unwrap_or(b"0".to_vec())),
         }
     }
+}
+
+fn is_blank(text: &[u8]) -> bool {
+    text.iter().all(u8::is_ascii_whitespace)
 }

@@ -4,6 +4,7 @@ use crate::event::Event;
 
 /// One record as it was read, before anybody asks what it means.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each says something else of the row")]
 pub struct Record<'a> {
     /// The event; a missing payload reads as `null`.
     pub event: Event<'a>,

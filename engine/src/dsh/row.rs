@@ -17,7 +17,9 @@
 //! The format specification, sections 6.1 and 7.1.
 
 use crate::dsh::vocabulary::{self, KnownType};
-use crate::json::{Defect, Json, Kind, Numbers, Scanner, Tape, is_safe_integer, is_seq};
+use crate::json::{
+    Defect, DefectKind, Json, Kind, Numbers, Scanner, Tape, is_safe_integer, is_seq,
+};
 use std::borrow::Cow;
 
 /// A node index that stands for an absent member.
@@ -140,6 +142,10 @@ fn at<'a>(node: u32, text: &'a [u8], tape: &'a Tape) -> Option<Json<'a>> {
 ///
 /// With `packs`, rows that carry a packed tag are read as packed rows (formats 0 and 1).
 pub fn read(scanner: &mut Scanner, line: &[u8], tape: &mut Tape, packs: bool) -> Row {
+    if line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+        let (offset, what) = (line.len(), "the line is blank");
+        return Row::Malformed(Defect { offset, what, kind: DefectKind::Malformed });
+    }
     let root = match scanner.scan(line, tape) {
         Ok(root) => root,
         Err(defect) => return Row::Malformed(defect),

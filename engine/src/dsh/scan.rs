@@ -18,7 +18,7 @@
 //! The format specification, sections 2.3, 2.4, 3.2 to 3.4 and 24 (B8).
 
 use crate::dsh::damage::{Damage, Defective, Nature, classify};
-use crate::dsh::fault::{Fault, FaultKind};
+use crate::dsh::fault::{Fault, FaultKind, clip};
 use crate::dsh::line::{LineSink, LineView, Rest};
 use crate::dsh::record::{Record, RecordSink};
 use crate::dsh::row::{Envelope, Packed, Row};
@@ -71,6 +71,10 @@ pub struct LogScan<'s> {
 
 impl<'s> LogScan<'s> {
     /// Starts after the header line, which ended at `header_bytes` in plain text.
+    ///
+    /// # Panics
+    ///
+    /// Never: `null` is JSON.
     pub fn new(format: u64, sink: &'s mut dyn RecordSink, header_bytes: u64) -> Self {
         Self {
             format,
@@ -266,7 +270,7 @@ impl<'s> LogScan<'s> {
                     self.break_off(Fault::new(FaultKind::Corrupt, rule, message, host, place));
                     return;
                 }
-                let got = seq.map_or_else(|| "undefined".into(), |seq| seq.to_js_string());
+                let got = seq.map_or_else(|| "undefined".into(), |seq| clip(seq.to_js_string()));
                 let host = self.gap_text(&got);
                 self.set_issue(Defective::Seq(number), host, place);
             }
@@ -314,7 +318,7 @@ impl<'s> LogScan<'s> {
             && ignorable.is_none_or(is_true);
         if envelope.known.is_none() {
             self.kind = match kind {
-                Some(kind) if is_printable(kind) => kind.to_js_string(),
+                Some(kind) if is_printable(kind) => clip(kind.to_js_string()),
                 Some(_) => "an object that cannot be printed".into(),
                 None => "undefined".into(),
             };

@@ -111,7 +111,9 @@ impl<'a> Framed<'a> {
         let mut frames = Vec::new();
         while let Some(frame) = self.next {
             bound += u64::from(frame.bound);
-            let full = bound > u64::from(LARGE_FRAME_BYTES) || likely >= JOB_BYTES as u64;
+            let full = bound > u64::from(LARGE_FRAME_BYTES)
+                || likely >= JOB_BYTES as u64
+                || self.byte - byte >= JOB_BYTES as u64;
             if frame.bound > LARGE_FRAME_BYTES || (full && !frames.is_empty()) {
                 break;
             }

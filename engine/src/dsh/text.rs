@@ -13,7 +13,7 @@ use crate::dsh::fault::{Fault, FaultKind};
 use crate::dsh::frame::Frame;
 use crate::dsh::row::{self, Row};
 use crate::event::Place;
-use crate::json::{Scanner, Tape};
+use crate::json::{Node, Scanner, Tape};
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::io;
@@ -21,6 +21,12 @@ use std::sync::Mutex;
 
 /// How much text a source puts into one job, as far as it can tell.
 pub const JOB_BYTES: usize = 1 << 17;
+
+/// What the lines and nodes of a block may cost beyond twice its text, in bytes.
+const LAID_BYTES_MIN: usize = 1 << 16;
+
+/// How much text the jobs of one batch may decode to for each thread, in bytes.
+const BATCH_BOUND_BYTES: u64 = 8 << 20;
 
 /// How many jobs each thread gets in one batch, and how many small ones at most.
 const BATCH_JOBS: usize = 16;
@@ -74,6 +80,10 @@ pub struct Block {
     pub marks: Vec<Mark>,
     /// The lines that end in this block. The first may have begun in an earlier one.
     pub lines: Vec<Line>,
+    /// How far the text was scanned: lines that end behind it are not in `lines`. A block of very
+    /// short or very intricate lines is not scanned to its end, so that it stays about as large as
+    /// its text.
+    pub scanned: usize,
     /// The nodes of all lines.
     pub tape: Tape,
     /// After this text the source is broken, and how.
@@ -88,8 +98,10 @@ impl Block {
     }
 
     /// Returns where the text after the last complete line begins.
+    ///
+    /// Only what was scanned counts.
     pub fn tail_start(&self) -> usize {
-        self.lines.last().map_or(0, |line| line.end + 1)
+        self.scanned
     }
 }
 
@@ -120,6 +132,14 @@ impl Job {
             Self::Frames { frames, .. } => {
                 frames.iter().map(|frame| likely_bytes(*frame) as usize).sum()
             }
+        }
+    }
+
+    /// Returns the most text that the job can be about, in bytes.
+    fn bound(&self) -> u64 {
+        match self {
+            Self::Text(block) => block.text.len() as u64,
+            Self::Frames { frames, .. } => frames.iter().map(|frame| u64::from(frame.bound)).sum(),
         }
     }
 }
@@ -158,6 +178,7 @@ impl Spares {
         block.text.clear();
         block.marks.clear();
         block.lines.clear();
+        block.scanned = 0;
         block.tape.clear();
         block.fault = None;
         // A block that one huge line has blown up is not worth keeping.
@@ -212,11 +233,15 @@ fn prepare(
     let threads = rayon::current_num_threads();
     let mut batch = Vec::new();
     let mut outcome = Ok(false);
-    let mut weight = 0;
-    while weight < threads * BATCH_JOBS * JOB_BYTES && batch.len() < threads * BATCH_SMALL_JOBS {
+    let (mut weight, mut bound) = (0, 0);
+    while weight < threads * BATCH_JOBS * JOB_BYTES
+        && bound < threads as u64 * BATCH_BOUND_BYTES
+        && batch.len() < threads * BATCH_SMALL_JOBS
+    {
         match source.next_job() {
             Ok(Some(job)) => {
                 weight += job.weight();
+                bound += job.bound();
                 batch.push(job);
             }
             Ok(None) => {
@@ -311,12 +336,18 @@ pub fn frame_fault(error: DecodeError, frame: u64, byte: u64, text_bytes_max: u6
     }
 }
 
-/// Finds and scans the lines of a block.
+/// Finds and scans the lines of a block, as long as what that lays down stays in proportion.
 fn scan(scanner: &mut Scanner, block: &mut Block, packs: bool) {
+    let bytes_max = 2 * block.text.len() + LAID_BYTES_MIN;
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', &block.text) {
+        let laid = size_of_val(block.lines.as_slice()) + block.tape.len() * size_of::<Node>();
+        if laid > bytes_max {
+            break;
+        }
         let row = row::read(scanner, &block.text[start..end], &mut block.tape, packs);
         block.lines.push(Line { start, end, row });
         start = end + 1;
     }
+    block.scanned = start;
 }

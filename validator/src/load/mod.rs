@@ -24,7 +24,7 @@ pub mod surface;
 use crate::load::surface::Surface;
 use gatelog_engine::companion::{Companion, RuleId};
 use gatelog_engine::dsh::closer::Closers;
-use gatelog_engine::dsh::fault::FaultKind;
+use gatelog_engine::dsh::fault::{FaultKind, clip};
 use gatelog_engine::dsh::header::Header;
 use gatelog_engine::dsh::legacy::{self, Earlier, Shape};
 use gatelog_engine::dsh::record::Record;
@@ -102,7 +102,7 @@ impl Load {
         let mut load = Self {
             format: header.version,
             session_json: raw[1..raw.len() - 1].to_vec(),
-            session: id.map(|id| id.to_js_string()).unwrap_or_default(),
+            session: id.map(|id| clip(id.to_js_string())).unwrap_or_default(),
             surface: Surface::default(),
             closers: Closers::default(),
             first: Vec::new(),
@@ -130,7 +130,7 @@ impl Load {
 
     fn refuse(&mut self, stage: Stage, kind: FaultKind, rule: RuleId, inner: String, place: Place) {
         self.refused += 1;
-        let refusal = Refusal { stage, kind, rule, inner, place };
+        let refusal = Refusal { stage, kind, rule, inner: clip(inner), place };
         if !self.first.iter().any(|first| first.stage == stage) {
             self.first.push(refusal.clone());
         }

@@ -116,7 +116,8 @@ impl Surface {
 
     /// Judges rule S6 and returns the range of nodes that a replacement removes.
     fn range(&self, start: u64, end: u64) -> Result<std::ops::Range<usize>, Violation> {
-        let find = |seq: u64| self.nodes.iter().position(|node| *node == seq);
+        // What is replaced is nearly always near the end.
+        let find = |seq: u64| self.nodes.iter().rposition(|node| *node == seq);
         let from = find(start).ok_or_else(|| {
             let message = format!("surface replace: start seq {start} not found in surface");
             flaw("surface/unknown-node", message)

@@ -1,8 +1,8 @@
-//! Verification against bare decoding: what a log costs with all that is asked of it, in two threads,
-//! and what libzstd alone takes for its frames in one.
+//! Verification against bare decoding: what a log costs with all that is asked of it, in two
+//! threads, and what libzstd alone takes for its frames in one.
 //!
-//! `cargo bench --bench verify_speed [-- MEGABYTES [ROUNDS]]`; 100 MB and 7 rounds by default. The two are
-//! timed in turn, so that a machine that slows down slows both.
+//! `cargo bench --bench verify_speed [-- MEGABYTES [ROUNDS]]`; 100 MB and 7 rounds by default. The
+//! two are timed in turn, so that a machine that slows down slows both.
 
 use gatelog_benches::{Encoding, log};
 use gatelog_engine::dsh::discover::{Options as Place, discover};

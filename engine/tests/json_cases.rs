@@ -1,5 +1,5 @@
-//! JSON as the host reads it, case by case: what is taken and what is refused, objects, arrays, depth
-//! and limits.
+//! JSON as the host reads it, case by case: what is taken and what is refused, objects, arrays,
+//! depth and limits.
 //!
 //! The answers were taken from Node 24.22 (`JSON.parse` of `Buffer.toString("utf8")`).
 

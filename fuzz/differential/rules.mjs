@@ -4,7 +4,7 @@
 export const FAMILIES = ['session', 'approval', 'commands']
 
 const TABLE = [
-  ['SES-1', 'session', 'turn/seq-not-increasing', /^seq must strictly increase/],
+  ['SES-1', 'session', 'envelope/seq-order', /^seq must strictly increase/],
   ['SES-2', 'session', 'turn/start-while-open', /^turn\/start [^]* while turn [^]* is still open$/],
   ['SES-3', 'session', 'turn/start-number', /^turn\/start expected turn /],
   ['SES-4', 'session', 'turn/end-mismatch', /^turn\/end [^]* does not match open turn /],

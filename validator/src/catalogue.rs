@@ -17,9 +17,7 @@ pub(crate) fn all() -> &'static [Rule] {
                 discover::Hint::Warning => Severity::Warning,
                 discover::Hint::Note => Severity::Note,
             };
-            // The first sentence says what is so, the whole what to do.
-            let summary = rule.help.split_once(". ").map_or(rule.help, |(first, _)| first);
-            let (id, help) = (rule.id, rule.help);
+            let (id, summary, help) = (rule.id, rule.summary, rule.help);
             Rule { id, host: Some(severity), strict: severity, summary, help }
         });
         let of_companions = companion::rules().into_iter().flatten().copied();

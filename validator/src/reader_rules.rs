@@ -80,7 +80,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::error("json/malformed", "each line is JSON", RESTORE),
     Rule::error("limit/frame", "no frame decodes to more than --max-frame-bytes", LIMIT),
     Rule::error("limit/line", "no line is longer than 512 MiB", LIMIT),
-    Rule::note("limit/findings", "not every finding of a file is listed", LIMIT),
+    Rule::note("limit/findings", "a file has no more findings than are listed", LIMIT),
     Rule::error(
         "limit/unreadable",
         "the file can be opened and read",

@@ -93,7 +93,8 @@ fn cut_everywhere(log: &[u8], zstd: bool, ends: &[usize]) {
         assert_eq!(report.lost.bytes, (cut - kept) as u64, "{cut}: {report:?}");
         let expected = if cut == *kept { Verdict::Sound } else { Verdict::Torn };
         assert_eq!(report.verdict, expected, "{cut}: {report:?}");
-        assert!(report.lost.lines <= 1, "at most the partial one gives no event: {cut}: {report:?}");
+        assert!(report.lost.lines <= 1, "at most the partial one gives no event: {cut}: \
+            {report:?}");
         assert!(report.events >= before && report.events <= whole.events, "{cut}: {report:?}");
         before = report.events;
     }
@@ -177,7 +178,8 @@ fn a_stored_log_with_any_bit_turned_is_what_the_twin_says_where_it_has_a_word() 
             }
         }
     }
-    // A checksum is all that most changes of the text break, and the twin does not say what follows.
+    // A checksum is all that most changes of the text break, and the twin does not say what
+    // follows.
     assert!(said > 500, "{said}");
 }
 

@@ -22,9 +22,6 @@ const ORDERED: [&str; 6] = [
     "cli/src/lib.rs",
 ];
 
-/// Uses that are to be undone, which is why nobody may add one: a file, and what it should not use.
-const KNOWN: [(&str, &str); 1] = [("validator/src/fold.rs", "verify")];
-
 /// Returns the sections of a manifest that name packages, and the packages.
 pub(crate) fn packages(manifest: &str) -> Vec<String> {
     let mut packages = Vec::new();
@@ -83,8 +80,6 @@ pub(crate) fn crates(files: &[File]) -> Vec<String> {
 /// Finds modules that use one which is declared below them.
 pub(crate) fn modules(files: &[File]) -> Vec<String> {
     let mut faults = Vec::new();
-    let mut known = KNOWN.to_vec();
-    known.retain(|(path, _)| files.iter().any(|file| file.path == *path));
     for declaring in files.iter().filter(|file| ORDERED.contains(&&*file.path)) {
         let order: Vec<&str> = declaring.text.lines().filter_map(declared).collect();
         let (folder, _) = declaring.path.rsplit_once('/').expect("it lies in a folder");
@@ -98,10 +93,7 @@ pub(crate) fn modules(files: &[File]) -> Vec<String> {
                 let Some(name) = used.strip_prefix(&*place).and_then(|rest| rest.first()) else {
                     continue;
                 };
-                let is_below = order.iter().position(|other| other == name) > Some(at);
-                let is_known = KNOWN.contains(&(&*file.path, &**name));
-                known.retain(|known| !is_below || *known != (&*file.path, &**name));
-                if is_below && !is_known {
+                if order.iter().position(|other| other == name) > Some(at) {
                     let (path, declaring) = (&file.path, &declaring.path);
                     faults.push(format!(
                         "{path}: {owner} uses {name}, which {declaring} declares below it; move \
@@ -111,9 +103,6 @@ pub(crate) fn modules(files: &[File]) -> Vec<String> {
             }
         }
     }
-    faults.extend(known.iter().map(|(path, name)| {
-        format!("{path} uses {name} no more: take it out of KNOWN in tidy/arrows.rs")
-    }));
     faults.dedup();
     faults
 }
@@ -187,7 +176,9 @@ fn tree<'a>(text: &'a str, from: &[String], found: &mut Vec<Vec<String>>) -> &'a
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
     let mut path = from.to_vec();
     path.push(rest[..end].to_owned());
-    if let Some(deeper) = rest[end..].strip_prefix("::") { tree(deeper, &path, found) } else {
+    if let Some(deeper) = rest[end..].strip_prefix("::") {
+        tree(deeper, &path, found)
+    } else {
         found.push(path);
         &rest[end..]
     }

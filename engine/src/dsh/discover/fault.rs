@@ -20,6 +20,8 @@ pub struct FolderRule {
     pub id: &'static str,
     /// How grave it is.
     pub hint: Hint,
+    /// What must hold, in one sentence.
+    pub summary: &'static str,
     /// What it means and what to do, in words.
     pub help: &'static str,
 }
@@ -61,6 +63,7 @@ pub(super) const OTHER_FILES: &str = "directory/other-files";
 pub const RULES: &[FolderRule] = &[
     FolderRule {
         id: UNREADABLE,
+        summary: "every folder can be listed",
         hint: Hint::Error,
         help: "The system does not let us list this folder, so nothing in it was checked. The host \
                lists the whole root when it starts and fails at such a folder. Give yourself the \
@@ -68,6 +71,7 @@ pub const RULES: &[FolderRule] = &[
     },
     FolderRule {
         id: NAME_NOT_UTF8,
+        summary: "every project folder's name is UTF-8",
         hint: Hint::Error,
         help: "The host reads every folder of a root by its name as text, and this name is not \
                UTF-8. It then looks for a folder that is not there, and no session of the root \
@@ -75,6 +79,7 @@ pub const RULES: &[FolderRule] = &[
     },
     FolderRule {
         id: MIXED_ENCODING,
+        summary: "a root holds logs of one encoding",
         hint: Hint::Error,
         help: "One root holds logs of one encoding. With both in it the host opens no session at \
                all, whichever it is set to. The logs themselves may be sound. Move those of the \
@@ -82,6 +87,7 @@ pub const RULES: &[FolderRule] = &[
     },
     FolderRule {
         id: FLAT_FILE,
+        summary: "every log lies in a session folder",
         hint: Hint::Error,
         help: "A log lies in a folder of its own, not directly in the project's folder. One such \
                file, a backup for example, makes the host refuse the whole root. Move it out of \
@@ -89,6 +95,7 @@ pub const RULES: &[FolderRule] = &[
     },
     FolderRule {
         id: DUPLICATE_ID,
+        summary: "a session id lies in one project folder only",
         hint: Hint::Error,
         help: "The host looks for a session in every project folder of the root and refuses it \
                if it finds two, a backup copy for example. Decide which one is the session and \
@@ -96,6 +103,7 @@ pub const RULES: &[FolderRule] = &[
     },
     FolderRule {
         id: LOOKUP_BLOCKED,
+        summary: "nothing but a session folder has a session's name",
         hint: Hint::Error,
         help: "To open a session the host tries its name in every project folder of the root. \
                Something that is no session folder has that name, so the session is listed but \
@@ -103,6 +111,7 @@ pub const RULES: &[FolderRule] = &[
     },
     FolderRule {
         id: NO_SESSIONS,
+        summary: "there is a log to judge",
         hint: Hint::Warning,
         help: "No file here has the name of a session log. Logs lie under a sessions root, such \
                as `~/.dsh/sessions`, as `<project>/<session id>/session[.vN].jsonl[.zstd]`; a \
@@ -110,6 +119,7 @@ pub const RULES: &[FolderRule] = &[
     },
     FolderRule {
         id: SEVERAL_GENERATIONS,
+        summary: "a session folder holds one generation",
         hint: Hint::Note,
         help: "A newer host keeps the old log beside the one that it made of it, and reads the \
                highest format only. Each file is judged by itself here. If the older file is the \
@@ -118,6 +128,7 @@ pub const RULES: &[FolderRule] = &[
     },
     FolderRule {
         id: WRONG_NAME,
+        summary: "what looks like a log has a name that the host reads",
         hint: Hint::Note,
         help: "The host ignores every name but `session[.vN].jsonl[.zstd]`, N without leading \
                zeros and from 1, and so it does not see this file. If it is the session's log, \
@@ -126,6 +137,7 @@ pub const RULES: &[FolderRule] = &[
     },
     FolderRule {
         id: SYMLINK,
+        summary: "no session lies behind a link",
         hint: Hint::Note,
         help: "The host does not follow links when it lists a root, so what lies behind one is not \
                in its list, and it was not checked here. Name the folder behind the link to have \
@@ -133,18 +145,21 @@ pub const RULES: &[FolderRule] = &[
     },
     FolderRule {
         id: LEFTOVERS,
+        summary: "no temporary file is left over",
         hint: Hint::Note,
         help: "A write or a migration did not finish and left its temporary file. The host ignores \
                it. It can be deleted once no host is running.",
     },
     FolderRule {
         id: NESTED_ROOT,
+        summary: "no sessions root lies within a walked folder",
         hint: Hint::Note,
         help: "The logs in this sessions root were checked one by one, but not what the host \
                demands of a root as a whole. Name the root itself to have that checked.",
     },
     FolderRule {
         id: OTHER_FILES,
+        summary: "every file has the name of a log",
         hint: Hint::Note,
         help: "Only names that end in `.jsonl` or `.jsonl.zstd` are taken for logs, in a sessions \
                root only those that the host gives. A file of any other name is checked if it is \

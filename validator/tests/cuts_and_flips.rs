@@ -23,8 +23,8 @@ const LOG: &str = concat!(
     r#"{"type":"text-chunks","seq0":3,"time0":5,"data":{"turn":1,"step":1,"index":0,"dt":[1,0],"#,
     r#""texts":["a","\u00e9","c"]}}"#,
     "\n",
-    r#"{"type":"assistant/message","seq":6,"time":9,"data":{"turn":1,"step":1,"message":{"id":"a","#,
-    r#""role":"assistant","content":[{"type":"tool-call","id":"c","name":"t"}],"#,
+    r#"{"type":"assistant/message","seq":6,"time":9,"data":{"turn":1,"step":1,"message":{"#,
+    r#""id":"a","role":"assistant","content":[{"type":"tool-call","id":"c","name":"t"}],"#,
     r#""source":{"kind":"model","provider":"p","model":"m"}}},"surfaceOp":"append"}"#,
     "\n",
     r#"{"type":"tool/call","seq":7,"time":9,"data":{"turn":1,"step":1,"callId":"c","name":"t"}}"#,
@@ -93,8 +93,11 @@ fn cut_everywhere(log: &[u8], zstd: bool, ends: &[usize]) {
         assert_eq!(report.lost.bytes, (cut - kept) as u64, "{cut}: {report:?}");
         let expected = if cut == *kept { Verdict::Sound } else { Verdict::Torn };
         assert_eq!(report.verdict, expected, "{cut}: {report:?}");
-        assert!(report.lost.lines <= 1, "at most the partial one gives no event: {cut}: \
-            {report:?}");
+        assert!(
+            report.lost.lines <= 1,
+            "at most the partial one gives no event: {cut}: \
+            {report:?}"
+        );
         assert!(report.events >= before && report.events <= whole.events, "{cut}: {report:?}");
         before = report.events;
     }

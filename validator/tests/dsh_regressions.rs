@@ -1,5 +1,5 @@
-//! Every input that once set the fuzz target `dsh_read` off, and seeds of its kind, is judged again.
-//! The files are under `fuzz/regressions/dsh_read`, named for what they show.
+//! Every input that once set the fuzz target `dsh_read` off, and seeds of its kind, is judged
+//! again. The files are under `fuzz/regressions/dsh_read`, named for what they show.
 
 #[path = "fuzzed/mod.rs"]
 mod fuzzed;
@@ -20,7 +20,7 @@ fn what_was_found_once_holds_now() {
     for entry in entries {
         let path = entry.expect("a folder that can be listed").path();
         let input = fs::read(&path).expect("a regression input can be read");
-        let found = std::panic::catch_unwind(|| fuzzed::check(&input, &|_, run| run()));
+        let found = std::panic::catch_unwind(|| fuzzed::check(&input, true, &|_, run| run()));
         assert!(found.is_ok(), "{}", path.display());
         count += 1;
     }
@@ -39,8 +39,8 @@ fn logs(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Writes a corpus to begin with: `GATELOG_SEEDS=fuzz/corpus/dsh_read cargo test -p gatelog-validator
-/// --test dsh_regressions -- --ignored`.
+/// Writes a corpus to begin with: `GATELOG_SEEDS=fuzz/corpus/dsh_read cargo test -p
+/// gatelog-validator --test dsh_regressions -- --ignored`.
 #[test]
 #[ignore = "it writes the seeds of the fuzz target, and judges nothing"]
 fn seeds_are_written() {
@@ -63,7 +63,9 @@ fn seeds_are_written() {
     let mut state = 3u64;
     for number in 0..300 {
         let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 56) as u8
         };
         let form = if number % 2 == 0 { Form::Story } else { Form::Framed };

@@ -26,7 +26,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_plain_log_has_the_answer_of_the_twin(tape in proptest::collection::vec(any::<u8>(), 0..600)) {
+    fn a_plain_log_has_the_answer_of_the_twin(
+        tape in proptest::collection::vec(any::<u8>(), 0..600),
+    ) {
         check_plain(&tell(&mut Choices::new(&tape)));
     }
 
@@ -66,8 +68,12 @@ fn the_hash_of_the_frames_is_the_one_that_libzstd_checks() {
     for bytes in [0, 1, 3, 4, 7, 8, 11, 31, 32, 33, 63, 64, 100, 1000] {
         let mut text = vec![b' '; bytes];
         text.push(b'\n');
-        let header = twin::container::frame(b"{\"type\":\"session\",\"version\":0,\"id\":\"s\",\
-            \"createdAt\":1,\"delegationDepth\":0}\n", 9, true);
+        let header = twin::container::frame(
+            b"{\"type\":\"session\",\"version\":0,\"id\":\"s\",\
+            \"createdAt\":1,\"delegationDepth\":0}\n",
+            9,
+            true,
+        );
         let log = [header, twin::container::frame(&text, 9, true)].concat();
         // The frame decodes: its blank line is what is found.
         let report = report(&log, true);

@@ -2,6 +2,7 @@
 //!
 //! It judges texts that come in pieces, and says what is wrong with those that the scanner refuses.
 
+use super::block::{self, Window};
 use super::defect::Defect;
 use super::lex;
 use super::tape::Kind;
@@ -248,12 +249,18 @@ impl Machine {
 
 /// Decides whether a whole text is JSON, and where and why it is not.
 pub(super) fn judge(text: &[u8]) -> Result<(), Defect> {
-    let mut machine = Machine::new();
-    for (offset, &byte) in text.iter().enumerate() {
+    let (mut machine, mut window) = (Machine::new(), Window::new(text));
+    let mut offset = 0;
+    while let Some(&byte) = text.get(offset) {
+        if machine.in_string() && !block::is_string_stop(byte) {
+            offset = window.stop_from(offset);
+            continue;
+        }
         let at = |what| Defect::malformed(offset, what);
         if let Step::NumberEnded { .. } = machine.step(byte).map_err(at)? {
             machine.step(byte).map_err(at)?;
         }
+        offset += 1;
     }
     machine.finish().map_err(|what| Defect::malformed(text.len(), what))
 }

@@ -21,8 +21,8 @@ const INVALID_DURATION: RuleId = "hook/invalid-duration";
 
 /// The rules of the family.
 pub(super) const RULES: &[Rule] = &[
-    // A warning, although the host's companion has the rule: logs that the host recorded break it, with
-    // the answer of a hook that ran before the first turn.
+    // A warning, although the host's companion has the rule: logs that the host recorded break
+    // it, with the answer of a hook that ran before the first turn.
     Rule::warning(
         OUTSIDE_TURN,
         "a hook is invoked and answers while a turn is open",

@@ -1,7 +1,7 @@
 //! What one input of the fuzz target `dsh_read` is, and all that must hold of it.
 //!
-//! The first byte says what the rest is: bytes of a plain or of a compressed log, rows behind a header,
-//! or a tape that tells a log; and which format the file's name would state.
+//! The first byte says what the rest is: bytes of a plain or of a compressed log, rows behind a
+//! header, or a tape that tells a log; and which format the file's name would state.
 
 #![allow(dead_code, unreachable_pub, reason = "each of those who include it uses a part")]
 
@@ -43,8 +43,9 @@ pub fn first(form: Form, number: u8) -> u8 {
 /// Runs something on so many threads.
 pub type On<'a> = &'a dyn Fn(usize, &(dyn Fn() -> Report + Sync)) -> Report;
 
-/// Judges one input; panics where something does not hold.
-pub fn check(input: &[u8], on: On<'_>) {
+/// Judges one input; panics where something does not hold. What is thorough also asks whether
+/// threads and the profile change nothing, which takes three times as long.
+pub fn check(input: &[u8], is_thorough: bool, on: On<'_>) {
     let Some((first, rest)) = input.split_first() else { return };
     let number = Some(u64::from(first >> 3)).filter(|number| *number <= 4);
     let (log, zstd) = match first & 7 {
@@ -58,29 +59,49 @@ pub fn check(input: &[u8], on: On<'_>) {
         }
         _ => return,
     };
-    check_log(&log, zstd, number, on);
+    let log = Log { bytes: &log, zstd, number };
+    let report = log.report(1, Profile::Host, on);
+    log.check(&report);
+    if is_thorough {
+        log.check_again(&report, on);
+    }
 }
 
-fn check_log(log: &[u8], zstd: bool, number: Option<u64>, on: On<'_>) {
-    let storage = Memory::new().file("/log", log);
-    let host = Options { max_frame_bytes: FRAME_BYTES_MAX, ..Options::default() };
-    let strict = Options { profile: Profile::Strict, ..host.clone() };
-    let run = |threads, options: &Options| {
-        on(threads, &|| report_on(&storage, number, zstd, options))
-    };
-    let report = run(1, &host);
-    check_consistent(&report);
-    assert_eq!(format!("{report:?}"), format!("{:?}", run(3, &host)), "one thread and three");
-    let careful = run(1, &strict);
-    check_consistent(&careful);
-    assert_eq!(answer(&careful), answer(&report), "a profile changes nothing of this");
-    let is_limited = report.verdict == Verdict::Unreadable;
-    let depth = log.iter().filter(|byte| matches!(byte, b'[' | b'{')).count();
-    if number != Some(0) || is_limited || depth > DEPTH_MAX {
-        return;
+/// A log and what its name would say.
+struct Log<'a> {
+    bytes: &'a [u8],
+    zstd: bool,
+    number: Option<u64>,
+}
+
+impl Log<'_> {
+    fn report(&self, threads: usize, profile: Profile, on: On<'_>) -> Report {
+        let storage = Memory::new().file("/log", self.bytes);
+        let options = Options { profile, max_frame_bytes: FRAME_BYTES_MAX, ..Options::default() };
+        on(threads, &|| report_on(&storage, self.number, self.zstd, &options))
     }
-    let expected = if zstd { container::judge(log) } else { Some(twin::judge(log)) };
-    if let Some(expected) = expected {
-        assert_eq!(answer(&report), expected, "{report:?}");
+
+    fn check(&self, report: &Report) {
+        check_consistent(report);
+        let is_limited = report.verdict == Verdict::Unreadable;
+        let depth = self.bytes.iter().filter(|byte| matches!(byte, b'[' | b'{')).count();
+        if self.number != Some(0) || is_limited || depth > DEPTH_MAX {
+            return;
+        }
+        let expected = match self.zstd {
+            true => container::judge(self.bytes),
+            false => Some(twin::judge(self.bytes)),
+        };
+        if let Some(expected) = expected {
+            assert_eq!(answer(report), expected, "{report:?}");
+        }
+    }
+
+    fn check_again(&self, report: &Report, on: On<'_>) {
+        let three = self.report(3, Profile::Host, on);
+        assert_eq!(format!("{report:?}"), format!("{three:?}"), "one thread and three");
+        let careful = self.report(1, Profile::Strict, on);
+        check_consistent(&careful);
+        assert_eq!(answer(&careful), answer(report), "a profile changes nothing of this");
     }
 }

@@ -67,6 +67,9 @@ pub fn check_consistent(report: &Report) {
     for finding in &report.findings {
         let place = finding.place;
         assert!(place.byte.is_none_or(|byte| byte <= report.bytes), "beyond the file: {report:?}");
-        assert!(!finding.message.is_empty() && !finding.help.is_empty(), "without words: {finding:?}");
+        assert!(
+            !finding.message.is_empty() && !finding.help.is_empty(),
+            "without words: {finding:?}"
+        );
     }
 }

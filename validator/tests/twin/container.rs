@@ -7,7 +7,8 @@ const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// The window byte of our frames: 128 KiB, so that a block may be as large as any.
 const WINDOW: u8 = 0x38;
 
-/// Makes one frame that stores `text` in raw blocks of at most `block_bytes`, with a checksum or not.
+/// Makes one frame that stores `text` in raw blocks of at most `block_bytes`, with a checksum or
+/// not.
 pub fn frame(text: &[u8], block_bytes: usize, checksum: bool) -> Vec<u8> {
     let mut frame = MAGIC.to_vec();
     frame.extend([u8::from(checksum) << 2, WINDOW]);
@@ -27,7 +28,8 @@ pub fn frame(text: &[u8], block_bytes: usize, checksum: bool) -> Vec<u8> {
     frame
 }
 
-/// Judges a compressed log; nothing when a frame does anything but store, or has a header unlike ours.
+/// Judges a compressed log; nothing when a frame does anything but store, or has a header unlike
+/// ours.
 pub fn judge(log: &[u8]) -> Option<Answer> {
     let mut texts: Vec<Vec<u8>> = Vec::new();
     let mut at = 0;
@@ -96,7 +98,11 @@ pub fn ends(log: &[u8]) -> Vec<usize> {
 }
 
 enum Step {
-    Complete { bytes: usize, text: Vec<u8>, checksum: Option<u32> },
+    Complete {
+        bytes: usize,
+        text: Vec<u8>,
+        checksum: Option<u32>,
+    },
     /// The text that can still be had.
     Torn(Vec<u8>),
     Broken,
@@ -194,8 +200,12 @@ pub fn xxh64(text: &[u8]) -> u64 {
             }
         }
         let turns = [1, 7, 12, 18];
-        let start = sums.iter().zip(turns).fold(0u64, |all, (sum, turn)| all.wrapping_add(sum.rotate_left(turn)));
-        sums.iter().fold(start, |all, sum| (all ^ round(0, *sum)).wrapping_mul(P[0]).wrapping_add(P[3]))
+        let start = sums
+            .iter()
+            .zip(turns)
+            .fold(0u64, |all, (sum, turn)| all.wrapping_add(sum.rotate_left(turn)));
+        sums.iter()
+            .fold(start, |all, sum| (all ^ round(0, *sum)).wrapping_mul(P[0]).wrapping_add(P[3]))
     };
     hash = hash.wrapping_add(text.len() as u64);
     while at + 8 <= text.len() {
@@ -203,8 +213,10 @@ pub fn xxh64(text: &[u8]) -> u64 {
         at += 8;
     }
     if at + 4 <= text.len() {
-        let half = u64::from(u32::from_le_bytes([text[at], text[at + 1], text[at + 2], text[at + 3]]));
-        hash = (hash ^ half.wrapping_mul(P[0])).rotate_left(23).wrapping_mul(P[1]).wrapping_add(P[2]);
+        let half =
+            u64::from(u32::from_le_bytes([text[at], text[at + 1], text[at + 2], text[at + 3]]));
+        hash =
+            (hash ^ half.wrapping_mul(P[0])).rotate_left(23).wrapping_mul(P[1]).wrapping_add(P[2]);
         at += 4;
     }
     for byte in &text[at..] {

@@ -28,7 +28,8 @@ pub fn is_text(value: &Value, text: &str) -> bool {
 
 pub fn has_exactly(value: &Value, needed: &[&str], allowed: &[&str]) -> bool {
     let Value::Object(members) = value else { return false };
-    let is_one = |key: &[u16], of: &[&str]| of.iter().any(|it| key.iter().copied().eq(it.encode_utf16()));
+    let is_one =
+        |key: &[u16], of: &[&str]| of.iter().any(|it| key.iter().copied().eq(it.encode_utf16()));
     needed.iter().all(|key| get(value, key).is_some())
         && members.iter().all(|(key, _)| is_one(key, needed) || is_one(key, allowed))
 }
@@ -258,11 +259,8 @@ fn old_result(event: &Event, data: &Value, id: Value, earlier: &[Event]) -> Opti
         ("isError", get(data, "isError")?.clone()),
     ]);
     let source = object(&[("kind", text("tool")), ("callId", get(data, "callId")?.clone())]);
-    let mut message = vec![
-        ("role", text("user")),
-        ("content", Value::Array(vec![block])),
-        ("source", source),
-    ];
+    let mut message =
+        vec![("role", text("user")), ("content", Value::Array(vec![block])), ("source", source)];
     message.extend(id.map(|id| ("id", id)));
     let without = ["callId", "content", "isError"];
     Some(changed(data, &without, &[("message", object(&message))]))
@@ -410,11 +408,13 @@ fn fold_surface(events: &[Event]) -> bool {
 fn sources_of(event: &Event, sources: Option<&Value>, seq: usize) -> Option<BTreeSet<u64>> {
     let Some(sources) = sources else { return Some(BTreeSet::new()) };
     let Value::Array(list) = sources else { return None };
-    if list.is_empty() && event.kind != "assistant/message" || !list.iter().all(|it| is_seq(Some(it)))
+    if list.is_empty() && event.kind != "assistant/message"
+        || !list.iter().all(|it| is_seq(Some(it)))
     {
         return None;
     }
-    let set: BTreeSet<u64> = list.iter().filter_map(|it| number(Some(it))).map(|it| it as u64).collect();
+    let set: BTreeSet<u64> =
+        list.iter().filter_map(|it| number(Some(it))).map(|it| it as u64).collect();
     (set.len() == list.len() && set.iter().all(|source| *source < seq as u64)).then_some(set)
 }
 
@@ -456,7 +456,9 @@ fn closers(events: &[Event]) -> Option<usize> {
                 pending.clear();
             }
             "assistant/message" => {
-                let Some(Value::Array(content)) = event.at(&["message", "content"]) else { continue };
+                let Some(Value::Array(content)) = event.at(&["message", "content"]) else {
+                    continue;
+                };
                 if content.contains(&Value::Null) {
                     return None;
                 }

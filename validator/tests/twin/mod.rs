@@ -1,5 +1,5 @@
-//! The naive twin of reader and loader for format 0: the host's algorithms over whole trees, as slow
-//! and as obvious as they can be made. It shares nothing with what it judges.
+//! The naive twin of reader and loader for format 0: the host's algorithms over whole trees, as
+//! slow and as obvious as they can be made. It shares nothing with what it judges.
 //!
 //! It answers what recovery depends on: what the host does, how many events it keeps and adds, and
 //! what it cuts. Which of several refusals speaks first is not its business.
@@ -8,7 +8,8 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 2 (stored frames only), 3.2, 3.3, 5.2, 6, 7.1, 8.1, 10.1 and 12.
+//! The format specification, sections 2 (stored frames only), 3.2, 3.3, 5.2, 6, 7.1, 8.1, 10.1 and
+//! 12.
 
 #![allow(dead_code, unreachable_pub, reason = "each of those who include it uses a part")]
 
@@ -99,7 +100,8 @@ impl Scan {
             self.has_issue = true;
             return;
         };
-        let is_turn_end = |event: &Value| get(event, "type").is_some_and(|it| is_text(it, "turn/end"));
+        let is_turn_end =
+            |event: &Value| get(event, "type").is_some_and(|it| is_text(it, "turn/end"));
         let ends_turn = events.iter().any(is_turn_end);
         if self.has_issue {
             self.thrown |= ends_turn;

@@ -1,7 +1,8 @@
 //! Logs told from a tape of choices: mostly lawful ones, with breakage here and there.
 //!
-//! A tape of zeros is the dullest story, and where a tape ends so does the story; a shorter or smaller
-//! tape is a simpler log, so that proptest and the fuzzer both shrink and mutate meanings, not bytes.
+//! A tape of zeros is the dullest story, and where a tape ends so does the story; a shorter or
+//! smaller tape is a simpler log, so that proptest and the fuzzer both shrink and mutate meanings,
+//! not bytes.
 
 /// A tape of choices.
 pub struct Choices<'a> {
@@ -140,7 +141,8 @@ fn line(state: &mut State, choices: &mut Choices<'_>) -> String {
         7..=9 => assistant(state, choices),
         10 | 11 => {
             let call = call(state, choices);
-            let data = format!("{{\"turn\":{turn},\"step\":{step},\"callId\":{call},\"name\":\"t\"}}");
+            let data =
+                format!("{{\"turn\":{turn},\"step\":{step},\"callId\":{call},\"name\":\"t\"}}");
             event(state, choices, "tool/call", &data)
         }
         12..=14 => result(state, choices),
@@ -151,7 +153,8 @@ fn line(state: &mut State, choices: &mut Choices<'_>) -> String {
             event(state, choices, "assistant/chunk", &data)
         }
         18 => {
-            let kind = choices.one_of(&["x/y", "turn/started", "model/selection", "steering/message"]);
+            let kind =
+                choices.one_of(&["x/y", "turn/started", "model/selection", "steering/message"]);
             let mark = choices.one_of(&[",\"ignorable\":true", "", ",\"ignorable\":false"]);
             envelope(state, choices, kind, "{}", mark)
         }
@@ -162,12 +165,19 @@ fn line(state: &mut State, choices: &mut Choices<'_>) -> String {
         20 => legacy(state, choices),
         21 => event(state, choices, "session/end-seed", "{}"),
         22 => {
-            let kind = choices.one_of(&["mode/set", "request/header-delta", "todo/write", "goal/change"]);
+            let kind =
+                choices.one_of(&["mode/set", "request/header-delta", "todo/write", "goal/change"]);
             let data = choices.one_of(ODD);
             event(state, choices, kind, data)
         }
         _ => {
-            let kind = choices.one_of(&["turn/start", "turn/end", "step/start", "tool/call", "user/message"]);
+            let kind = choices.one_of(&[
+                "turn/start",
+                "turn/end",
+                "step/start",
+                "tool/call",
+                "user/message",
+            ]);
             let data = choices.one_of(ODD);
             event(state, choices, kind, data)
         }
@@ -197,7 +207,10 @@ const REQUESTS: &[&str] = &[
     r#"{"reason":"fallback","header":{"config":{"provider":"p","model":"m"}}}"#,
     r#"{"header":{"config":{"provider":"p","model":"","reasoningEffort":"x"}}}"#,
     r#"{"header":{"config":{"provider":"p","model":"m","reasoningEffort":""}}}"#,
-    r#"{"header":{"config":{"provider":"p","model":"m","maxTokens":null},"adapterDefaults":{"maxTokens":true}}}"#,
+    concat!(
+        r#"{"header":{"config":{"provider":"p","model":"m","maxTokens":null},"#,
+        r#""adapterDefaults":{"maxTokens":true}}}"#
+    ),
     r#"{"header":{"config":{"provider":"p","model":"m"},"adapterDefaults":{"maxTokens":true}}}"#,
     r#"{"header":{"config":{"provider":"p","model":"m"},"adapterDefaults":{}}}"#,
     r#"{"header":[]}"#,
@@ -206,10 +219,27 @@ const REQUESTS: &[&str] = &[
 
 /// Payloads and values that are seldom what was expected.
 const ODD: &[&str] = &[
-    "{}", "null", "[]", "0", "\"x\"", "true", "{\"turn\":null}", "{\"step\":null}", "-0", "1e400",
-    "9007199254740993", "1.0", "{\"turn\":1,\"turn\":2}", "{\"\\u0074urn\":1}", "[null]",
-    "{\"toString\":1}", "[[{\"toString\":null}]]", "\"\\ud800\"", "{\"__proto__\":{\"turn\":1}}",
-    "{\"turn\":2,\"trigger\":{\"kind\":\"x\"}}", "{\"turn\":1,\"trigger\":{\"kind\":\"\"}}",
+    "{}",
+    "null",
+    "[]",
+    "0",
+    "\"x\"",
+    "true",
+    "{\"turn\":null}",
+    "{\"step\":null}",
+    "-0",
+    "1e400",
+    "9007199254740993",
+    "1.0",
+    "{\"turn\":1,\"turn\":2}",
+    "{\"\\u0074urn\":1}",
+    "[null]",
+    "{\"toString\":1}",
+    "[[{\"toString\":null}]]",
+    "\"\\ud800\"",
+    "{\"__proto__\":{\"turn\":1}}",
+    "{\"turn\":2,\"trigger\":{\"kind\":\"x\"}}",
+    "{\"turn\":1,\"trigger\":{\"kind\":\"\"}}",
 ];
 
 fn event(state: &mut State, choices: &mut Choices<'_>, kind: &str, data: &str) -> String {
@@ -230,7 +260,8 @@ fn envelope(
         21 if seq == 0 => "-0".to_owned(),
         22 => format!("{seq}e0"),
         23 => {
-            // A gap, an overlap or a restart; the story goes on from there or as if nothing had been.
+            // A gap, an overlap or a restart; the story goes on from there or as if nothing had
+            // been.
             let other = [seq + 1, seq.saturating_sub(1), 0, seq + 3][choices.pick(4)];
             if choices.pick(2) == 1 {
                 state.seq = other + 1;
@@ -241,8 +272,12 @@ fn envelope(
     };
     let time = if choices.rarely(24) { choices.one_of(ODD) } else { "5" };
     match choices.pick(12) {
-        10 => format!("{{\"data\":{data},\"time\":{time},\"seq\":{seq}{more},\"type\":\"{kind}\"}}"),
-        11 => format!("{{\"type\":\"{kind}\" , \"seq\":{seq},\"time\":{time}\t,\"data\":{data}{more} }}\r"),
+        10 => {
+            format!("{{\"data\":{data},\"time\":{time},\"seq\":{seq}{more},\"type\":\"{kind}\"}}")
+        }
+        11 => format!(
+            "{{\"type\":\"{kind}\" , \"seq\":{seq},\"time\":{time}\t,\"data\":{data}{more} }}\r"
+        ),
         _ => format!("{{\"type\":\"{kind}\",\"seq\":{seq},\"time\":{time},\"data\":{data}{more}}}"),
     }
 }
@@ -267,7 +302,10 @@ fn operation(state: &mut State, choices: &mut Choices<'_>, call: Option<&String>
         state.nodes.push((seq, call.cloned()));
         let sources = match choices.usual(8, 7) {
             6 if seq > 0 => format!(",\"sourceEventSeqs\":[{}]", seq - 1),
-            7 => format!(",\"sourceEventSeqs\":{}", choices.one_of(&["[]", "[0,-0]", "[[0,1]]", "null", "[99]"])),
+            7 => format!(
+                ",\"sourceEventSeqs\":{}",
+                choices.one_of(&["[]", "[0,-0]", "[[0,1]]", "null", "[99]"])
+            ),
             _ => String::new(),
         };
         return format!(",\"surfaceOp\":\"append\"{sources}");
@@ -278,7 +316,8 @@ fn operation(state: &mut State, choices: &mut Choices<'_>, call: Option<&String>
     }
     let any = state.nodes.len() - 1 - choices.pick(state.nodes.len());
     let from = if choices.rarely(8) { any } else { like.unwrap_or(any) };
-    let to = if call.is_some() { from } else { (from + choices.pick(3)).min(state.nodes.len() - 1) };
+    let to =
+        if call.is_some() { from } else { (from + choices.pick(3)).min(state.nodes.len() - 1) };
     let removed: Vec<usize> = state.nodes[from..=to].iter().map(|(seq, _)| *seq).collect();
     let mut sources: Vec<String> = removed.iter().rev().map(ToString::to_string).collect();
     if choices.rarely(8) {
@@ -287,14 +326,16 @@ fn operation(state: &mut State, choices: &mut Choices<'_>, call: Option<&String>
     let (start, end) = (removed[0], removed[removed.len() - 1]);
     state.nodes.splice(from..=to, [(seq, call.cloned())]);
     format!(
-        ",\"surfaceOp\":{{\"op\":\"replace\",\"start\":{start},\"end\":{end}}},\"sourceEventSeqs\":[{}]",
+        ",\"surfaceOp\":{{\"op\":\"replace\",\"start\":{start},\"end\":{end}}},\
+         \"sourceEventSeqs\":[{}]",
         sources.join(",")
     )
 }
 
 fn user(state: &mut State, choices: &mut Choices<'_>) -> String {
     let op = operation(state, choices, None);
-    let content = choices.one_of(&["[]", "[{\"type\":\"text\",\"text\":\"\\u00e9\"}]", "[null]", "{}"]);
+    let content =
+        choices.one_of(&["[]", "[{\"type\":\"text\",\"text\":\"\\u00e9\"}]", "[null]", "{}"]);
     let source = choices.one_of(&["{\"kind\":\"user\"}", "{\"kind\":\"user\"}", "{\"kind\":\"\"}"]);
     let data =
         format!("{{\"id\":\"m\",\"role\":\"user\",\"content\":{content},\"source\":{source}}}");
@@ -322,8 +363,9 @@ fn assistant(state: &mut State, choices: &mut Choices<'_>) -> String {
     let model = choices.one_of(&["\"m\"", "\"m\"", "\"m\"", "\"\""]);
     let (turn, step, blocks) = (state.turn, state.step, blocks.join(","));
     let data = format!(
-        "{{\"turn\":{turn},\"step\":{step},\"message\":{{\"id\":\"a\",\"role\":\"assistant\",\"content\":\
-         [{blocks}],\"source\":{{\"kind\":\"model\",\"provider\":\"p\",\"model\":{model}}}}}}}"
+        "{{\"turn\":{turn},\"step\":{step},\"message\":{{\"id\":\"a\",\"role\":\"assistant\",\
+         \"content\":[{blocks}],\"source\":{{\"kind\":\"model\",\"provider\":\"p\",\
+         \"model\":{model}}}}}}}"
     );
     envelope(state, choices, "assistant/message", &data, &op)
 }
@@ -333,12 +375,19 @@ fn result(state: &mut State, choices: &mut Choices<'_>) -> String {
     let op = operation(state, choices, Some(&call));
     let other = if choices.rarely(12) { "\"other\"" } else { call.as_str() };
     let content = choices.one_of(&["[]", "[{\"type\":\"text\",\"text\":\"r\"}]", "[]", "null"]);
-    let meta = choices.one_of(&["", "", "", ",\"meta\":{\"a\":0,\"b\":1}", ",\"meta\":{\"b\":1,\"a\":-0}"]);
+    let meta = choices.one_of(&[
+        "",
+        "",
+        "",
+        ",\"meta\":{\"a\":0,\"b\":1}",
+        ",\"meta\":{\"b\":1,\"a\":-0}",
+    ]);
     let (turn, step) = (state.turn.min(1), state.step.min(1));
     let data = format!(
-        "{{\"turn\":{turn},\"step\":{step},\"message\":{{\"id\":\"r\",\"role\":\"user\",\"source\":\
-         {{\"kind\":\"tool\",\"callId\":{call}}},\"content\":[{{\"type\":\"tool-result\",\"toolCallId\":\
-         {other},\"content\":{content}}}]}}{meta}}}"
+        "{{\"turn\":{turn},\"step\":{step},\"message\":{{\"id\":\"r\",\"role\":\"user\",\
+         \"source\":{{\"kind\":\"tool\",\"callId\":{call}}},\
+         \"content\":[{{\"type\":\"tool-result\",\"toolCallId\":{other},\
+         \"content\":{content}}}]}}{meta}}}"
     );
     envelope(state, choices, "tool/result", &data, &op)
 }
@@ -356,8 +405,8 @@ fn packed(state: &mut State, choices: &mut Choices<'_>) -> String {
         _ => (String::new(), "texts"),
     };
     let row = format!(
-        "{{\"type\":\"{tag}\",\"seq0\":{seq},\"time0\":0,\"data\":{{\"turn\":1,\"step\":1.5,\"index\":0{more},\
-         \"dt\":[{gaps}],\"{list}\":[{texts}]}}}}"
+        "{{\"type\":\"{tag}\",\"seq0\":{seq},\"time0\":0,\"data\":{{\"turn\":1,\"step\":1.5,\
+         \"index\":0{more},\"dt\":[{gaps}],\"{list}\":[{texts}]}}}}"
     );
     if !choices.rarely(6) {
         return row;
@@ -405,10 +454,17 @@ fn legacy(state: &mut State, choices: &mut Choices<'_>) -> String {
         ),
         4 => ("user/message", "{\"content\":[],\"source\":{\"kind\":\"user\"}}".to_owned()),
         5 => {
-            let provenance = choices
-                .one_of(&["{\"provider\":\"p\",\"model\":\"m\"}", "{\"provider\":\"p\"}", "\"pm\"", "null"]);
+            let provenance = choices.one_of(&[
+                "{\"provider\":\"p\",\"model\":\"m\"}",
+                "{\"provider\":\"p\"}",
+                "\"pm\"",
+                "null",
+            ]);
             let content = "[{\"type\":\"tool-call\",\"id\":\"c0\"}]";
-            ("assistant/message", format!("{{\"step\":1,\"content\":{content},\"provenance\":{provenance}}}"))
+            (
+                "assistant/message",
+                format!("{{\"step\":1,\"content\":{content},\"provenance\":{provenance}}}"),
+            )
         }
         _ => ("tool/result", format!("{{\"callId\":{call},\"content\":[],\"isError\":false}}")),
     };
@@ -422,7 +478,8 @@ fn broken(line: String, choices: &mut Choices<'_>) -> Vec<u8> {
         22 => line.clear(),
         23 => line = [line.clone(), line].concat(),
         24 => {
-            let odd = ["\n", "null\n", "0\n", "[1]\n", " \r\n", "\0\0\0\0\n", "{}\n", "{\n", "\"x\"\n"];
+            let odd =
+                ["\n", "null\n", "0\n", "[1]\n", " \r\n", "\0\0\0\0\n", "{}\n", "{\n", "\"x\"\n"];
             line.extend(choices.one_of(&odd).bytes());
         }
         25 => {
@@ -449,7 +506,14 @@ fn broken(line: String, choices: &mut Choices<'_>) -> Vec<u8> {
         }
         30 => {
             // A key becomes another one.
-            let keys = ["\"x\":", "\"seq\":", "\"data\":", "\"type\":", "\"surfaceOp\":", "\"sourceEventSeqs\":"];
+            let keys = [
+                "\"x\":",
+                "\"seq\":",
+                "\"data\":",
+                "\"type\":",
+                "\"surfaceOp\":",
+                "\"sourceEventSeqs\":",
+            ];
             let key = choices.one_of(&keys).as_bytes();
             let at = line.iter().position(|byte| *byte == b'{').map_or(0, |at| at + 1);
             let odd = choices.one_of(ODD).as_bytes();
@@ -488,7 +552,10 @@ pub fn framed(text: &[u8], choices: &mut Choices<'_>) -> Vec<u8> {
         let mut end = (choices.pick(256) * 8 + 1).min(rest.len());
         if !choices.rarely(8) {
             // Mostly at the end of a line.
-            end = rest[end - 1..].iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| at + end);
+            end = rest[end - 1..]
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .map_or(rest.len(), |at| at + end);
         }
         let block_bytes = [1 << 17, 7, 100, 1][choices.pick(4)];
         log.extend(super::container::frame(&rest[..end], block_bytes, choices.pick(4) != 3));

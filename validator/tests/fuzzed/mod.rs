@@ -88,10 +88,8 @@ impl Log<'_> {
         if self.number != Some(0) || is_limited || depth > DEPTH_MAX {
             return;
         }
-        let expected = match self.zstd {
-            true => container::judge(self.bytes),
-            false => Some(twin::judge(self.bytes)),
-        };
+        let expected =
+            if self.zstd { container::judge(self.bytes) } else { Some(twin::judge(self.bytes)) };
         if let Some(expected) = expected {
             assert_eq!(answer(report), expected, "{report:?}");
         }

@@ -1,80 +1,11 @@
 //! What the host's loader makes of the events of a log: nothing, or so many closers.
 
+use super::legacy::normalised;
 use super::naive::Value;
-use std::collections::BTreeSet;
-
-/// Returns a member of an object.
-pub fn get<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
-    let Value::Object(members) = value else { return None };
-    let is_it = |(own, _): &&(Vec<u16>, Value)| own.iter().copied().eq(key.encode_utf16());
-    members.iter().find(is_it).map(|(_, value)| value)
-}
-
-pub fn number(value: Option<&Value>) -> Option<f64> {
-    match value {
-        Some(Value::Number(number)) => Some(*number),
-        _ => None,
-    }
-}
-
-/// Whether a double is a safe integer.
-pub fn is_safe(number: f64) -> bool {
-    number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_991.0
-}
-
-pub fn is_text(value: &Value, text: &str) -> bool {
-    matches!(value, Value::String(units) if units.iter().copied().eq(text.encode_utf16()))
-}
-
-pub fn has_exactly(value: &Value, needed: &[&str], allowed: &[&str]) -> bool {
-    let Value::Object(members) = value else { return false };
-    let is_one =
-        |key: &[u16], of: &[&str]| of.iter().any(|it| key.iter().copied().eq(it.encode_utf16()));
-    needed.iter().all(|key| get(value, key).is_some())
-        && members.iter().all(|(key, _)| is_one(key, needed) || is_one(key, allowed))
-}
-
-fn is_object(value: Option<&Value>) -> bool {
-    matches!(value, Some(Value::Object(_)))
-}
-
-fn is_string(value: Option<&Value>) -> bool {
-    matches!(value, Some(Value::String(_)))
-}
-
-fn is_name(value: Option<&Value>) -> bool {
-    matches!(value, Some(Value::String(units)) if !units.is_empty())
-}
-
-fn is_seq(value: Option<&Value>) -> bool {
-    number(value).is_some_and(|number| is_safe(number) && number >= 0.0)
-}
-
-/// A whole number from 0 on that is not minus zero.
-fn is_count(value: Option<&Value>) -> bool {
-    is_seq(value) && number(value).is_some_and(|number| !number.is_sign_negative())
-}
-
-fn text(text: &str) -> Value {
-    Value::String(text.encode_utf16().collect())
-}
-
-fn object(members: &[(&str, Value)]) -> Value {
-    let member = |(key, value): &(&str, Value)| (key.encode_utf16().collect(), value.clone());
-    Value::Object(members.iter().map(member).collect())
-}
-
-/// An object without some members and with others set.
-fn changed(value: &Value, without: &[&str], with: &[(&str, Value)]) -> Value {
-    let Value::Object(members) = value else { return value.clone() };
-    let is = |key: &[u16], name: &str| key.iter().copied().eq(name.encode_utf16());
-    let gone = |key: &[u16]| {
-        without.iter().any(|it| is(key, it)) || with.iter().any(|(it, _)| is(key, it))
-    };
-    let mut kept: Vec<_> = members.iter().filter(|(key, _)| !gone(key)).cloned().collect();
-    kept.extend(with.iter().map(|(key, value)| (key.encode_utf16().collect(), value.clone())));
-    Value::Object(kept)
-}
+use super::surface::fold_surface;
+use super::value::{
+    get, has_exactly, is_count, is_name, is_safe, is_seq, is_string, is_text, number,
+};
 
 /// The 48 types of format 0.
 const TYPES: &str = "agent-preset/selected agent/inbox/spliced approval/asked approval/decided \
@@ -89,23 +20,23 @@ const TYPES: &str = "agent-preset/selected agent/inbox/spliced approval/asked ap
     web/deepseek-search-llm-request";
 
 /// An event in its present form.
-struct Event {
+pub(super) struct Event {
     /// Empty when it is no string.
-    kind: String,
-    data: Option<Value>,
-    envelope: Value,
+    pub(super) kind: String,
+    pub(super) data: Option<Value>,
+    pub(super) envelope: Value,
 }
 
 impl Event {
-    fn at(&self, path: &[&str]) -> Option<&Value> {
+    pub(super) fn at(&self, path: &[&str]) -> Option<&Value> {
         path.iter().try_fold(self.data.as_ref()?, |value, key| get(value, key))
     }
 
-    fn has(&self, key: &str) -> bool {
+    pub(super) fn has(&self, key: &str) -> bool {
         self.at(&[key]).is_some()
     }
 
-    fn message(&self) -> Option<&Value> {
+    pub(super) fn message(&self) -> Option<&Value> {
         if self.kind == "user/message" { self.data.as_ref() } else { self.at(&["message"]) }
     }
 }
@@ -160,137 +91,13 @@ fn has_late_fields(header: &Value) -> bool {
 
 fn is_retired(kind: &str, data: Option<&Value>) -> bool {
     match (kind, data) {
-        ("request/header-delta" | "mode/set", _) => true,
-        ("request/header", None | Some(Value::Null)) => true,
+        ("request/header-delta" | "mode/set", _) | ("request/header", None | Some(Value::Null)) => {
+            true
+        }
         ("request/header", Some(data)) => {
             get(data, "reason").is_some_and(|reason| is_text(reason, "fallback"))
         }
         _ => false,
-    }
-}
-
-/// Gives an event its present form; nothing when it is malformed.
-fn normalised(event: Event, seq: usize, earlier: &[Event]) -> Option<Event> {
-    let turn = number(event.at(&["turn"])).filter(|turn| is_safe(*turn));
-    let Some(data) = event.data.clone().filter(|data| is_object(Some(data))) else {
-        return (event.kind != "steering/message").then_some(event);
-    };
-    let id = text(&format!("legacy-message:{seq}"));
-    let with = |data: Value| Some(Event { data: Some(data), ..event_of(&event) });
-    match event.kind.as_str() {
-        "turn/start" if event.has("trigger") => {
-            let is_lawful = turn.is_some_and(|turn| turn >= 1.0)
-                && has_exactly(&data, &["turn", "trigger"], &[])
-                && is_name(event.at(&["trigger", "kind"]));
-            if is_lawful { with(changed(&data, &["trigger"], &[])) } else { None }
-        }
-        "turn/end" => {
-            let reason = get(&data, "reason")?;
-            let is_lawful = turn.is_some_and(|turn| turn >= 1.0)
-                && has_exactly(&data, &["turn", "reason"], &[])
-                && takes_reason(reason);
-            is_lawful.then_some(event)
-        }
-        "steering/message" => {
-            turn?;
-            let message = get(&data, "message").filter(|message| is_object(Some(message)));
-            let data = match message {
-                Some(message) if has_exactly(&data, &["turn", "message"], &[]) => message.clone(),
-                _ if has_exactly(&data, &["turn", "content", "source"], &[]) => {
-                    changed(&data, &["turn"], &[("id", id), ("role", text("user"))])
-                }
-                _ => return None,
-            };
-            Some(Event { kind: "user/message".into(), data: Some(data), ..event })
-        }
-        "user/message"
-            if !["id", "role", "message"].iter().any(|key| event.has(key))
-                && event.has("content")
-                && event.has("source") =>
-        {
-            with(changed(&data, &[], &[("id", id), ("role", text("user"))]))
-        }
-        "assistant/message"
-            if !event.has("message") && event.has("content") && event.has("provenance") =>
-        {
-            let provenance = get(&data, "provenance").filter(|it| is_object(Some(it)));
-            let source = provenance.cloned().unwrap_or(Value::Object(Vec::new()));
-            let message = object(&[
-                ("id", id),
-                ("role", text("assistant")),
-                ("content", get(&data, "content")?.clone()),
-                ("source", changed(&source, &[], &[("kind", text("model"))])),
-            ]);
-            with(changed(&data, &["content", "provenance"], &[("message", message)]))
-        }
-        "tool/result"
-            if !event.has("message")
-                && ["callId", "content", "isError"].iter().all(|key| event.has(key)) =>
-        {
-            with(old_result(&event, &data, id, earlier)?)
-        }
-        _ => Some(event),
-    }
-}
-
-fn event_of(event: &Event) -> Event {
-    Event { kind: event.kind.clone(), data: None, envelope: event.envelope.clone() }
-}
-
-fn old_result(event: &Event, data: &Value, id: Value, earlier: &[Event]) -> Option<Value> {
-    let op = get(&event.envelope, "surfaceOp");
-    let is_replace = op.and_then(|op| get(op, "op")).is_some_and(|op| is_text(op, "replace"));
-    let start = number(op.and_then(|op| get(op, "start"))).filter(|_| is_replace);
-    let id = match start {
-        None => Some(id),
-        Some(start) => {
-            let node = earlier.iter().enumerate().find(|(seq, _)| *seq as f64 == start);
-            let is_message = |event: &&Event| {
-                ["user/message", "assistant/message", "tool/result"].contains(&event.kind.as_str())
-            };
-            let message = node.map(|(_, event)| event).filter(is_message).and_then(Event::message);
-            message.and_then(|message| get(message, "id")).cloned()
-        }
-    };
-    let block = object(&[
-        ("type", text("tool-result")),
-        ("toolCallId", get(data, "callId")?.clone()),
-        ("content", get(data, "content")?.clone()),
-        ("isError", get(data, "isError")?.clone()),
-    ]);
-    let source = object(&[("kind", text("tool")), ("callId", get(data, "callId")?.clone())]);
-    let mut message =
-        vec![("role", text("user")), ("content", Value::Array(vec![block])), ("source", source)];
-    message.extend(id.map(|id| ("id", id)));
-    let without = ["callId", "content", "isError"];
-    Some(changed(data, &without, &[("message", object(&message))]))
-}
-
-fn takes_reason(reason: &Value) -> bool {
-    let Some(Value::String(kind)) = get(reason, "kind") else { return false };
-    let only_kind = has_exactly(reason, &["kind"], &[]);
-    match String::from_utf16_lossy(kind).as_str() {
-        "completed" | "blocked" | "max-tokens" | "interrupted" | "disposed" => only_kind,
-        "aborted" => only_kind || get(reason, "reason").is_some(),
-        "error" if get(reason, "error").is_some() => true,
-        "error" => {
-            let is_new = get(reason, "failure").is_some_and(|failure| {
-                let optional = ["status", "providerRetryAfterMs", "requestId"];
-                let is_number = |key| get(failure, key).is_none_or(|it| number(Some(it)).is_some());
-                has_exactly(reason, &["kind", "step", "failure"], &[])
-                    && has_exactly(failure, &["message", "code"], &optional)
-                    && is_string(get(failure, "message"))
-                    && is_string(get(failure, "code"))
-                    && is_number("status")
-                    && is_number("providerRetryAfterMs")
-                    && get(failure, "requestId").is_none_or(|it| is_string(Some(it)))
-            });
-            let is_old = has_exactly(reason, &["kind", "step", "message"], &["code"])
-                && is_string(get(reason, "message"))
-                && get(reason, "code").is_none_or(|it| is_string(Some(it)));
-            is_seq(get(reason, "step")) && (is_new || is_old)
-        }
-        _ => true,
     }
 }
 
@@ -355,77 +162,6 @@ fn has_request(event: &Event) -> bool {
         Some(_) => false,
     };
     is_lawful && defaults
-}
-
-/// Rules S1 to S8.
-fn fold_surface(events: &[Event]) -> bool {
-    let mut nodes: Vec<usize> = Vec::new();
-    for (seq, event) in events.iter().enumerate() {
-        let op = get(&event.envelope, "surfaceOp");
-        let sources = get(&event.envelope, "sourceEventSeqs");
-        if !["user/message", "assistant/message", "tool/result"].contains(&event.kind.as_str()) {
-            if op.is_some() || sources.is_some() {
-                return false;
-            }
-            continue;
-        }
-        let Some(op) = op else { return false };
-        let Some(sources) = sources_of(event, sources, seq) else { return false };
-        if is_text(op, "append") {
-            nodes.push(seq);
-            continue;
-        }
-        let is_replace = has_exactly(op, &["op", "start", "end"], &[])
-            && get(op, "op").is_some_and(|it| is_text(it, "replace"))
-            && is_seq(get(op, "start"))
-            && is_seq(get(op, "end"));
-        let find = |key| {
-            let seq = number(get(op, key));
-            nodes.iter().position(|node| Some(*node as f64) == seq)
-        };
-        let (Some(start), Some(end)) = (find("start"), find("end")) else { return false };
-        if !is_replace || start > end {
-            return false;
-        }
-        let removed = &nodes[start..=end];
-        if !removed.iter().all(|node| sources.contains(&(*node as u64))) {
-            return false;
-        }
-        if event.kind == "tool/result" {
-            let original = &events[removed[0]];
-            if removed.len() != 1
-                || original.kind != "tool/result"
-                || !blanked(original).same(&blanked(event))
-            {
-                return false;
-            }
-        }
-        nodes.splice(start..=end, [seq]);
-    }
-    true
-}
-
-fn sources_of(event: &Event, sources: Option<&Value>, seq: usize) -> Option<BTreeSet<u64>> {
-    let Some(sources) = sources else { return Some(BTreeSet::new()) };
-    let Value::Array(list) = sources else { return None };
-    if list.is_empty() && event.kind != "assistant/message"
-        || !list.iter().all(|it| is_seq(Some(it)))
-    {
-        return None;
-    }
-    let set: BTreeSet<u64> =
-        list.iter().filter_map(|it| number(Some(it))).map(|it| it as u64).collect();
-    (set.len() == list.len() && set.iter().all(|source| *source < seq as u64)).then_some(set)
-}
-
-/// The payload of a `tool/result` without the content of its one block.
-fn blanked(event: &Event) -> Value {
-    let data = event.data.clone().unwrap_or(Value::Null);
-    let Some(message) = get(&data, "message") else { return data };
-    let Some(Value::Array(content)) = get(message, "content") else { return data };
-    let block = changed(&content[0], &[], &[("content", Value::Null)]);
-    let message = changed(message, &[], &[("content", Value::Array(vec![block]))]);
-    changed(&data, &[], &[("message", message)])
 }
 
 /// A key of a JavaScript map; objects and arrays are never found again.

@@ -13,14 +13,19 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each of those who include it uses a part")]
 
+pub mod choices;
 pub mod container;
+pub mod kinds;
+pub mod legacy;
 pub mod loader;
 pub mod story;
+pub mod surface;
+pub mod value;
 #[path = "../../../engine/tests/json_naive/mod.rs"]
 pub mod naive;
 
-use loader::{get, is_safe, is_text, number};
 use naive::Value;
+use value::{get, is_safe, is_text, number};
 
 /// What the host does with a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,8 +175,8 @@ fn expand(row: Value) -> Option<Vec<Value>> {
     } else {
         &["turn", "step", "index", "dt", "texts"]
     };
-    let is_lawful = loader::has_exactly(&row, &["type", "seq0", "time0", "data"], &[])
-        && loader::has_exactly(data, needed, if is_call { &["name"] } else { &[] })
+    let is_lawful = value::has_exactly(&row, &["type", "seq0", "time0", "data"], &[])
+        && value::has_exactly(data, needed, if is_call { &["name"] } else { &[] })
         && ["turn", "step", "index"].iter().all(|key| number(get(data, key)).is_some())
         && ["id", "name"].iter().all(|key| matches!(get(data, key), None | Some(Value::String(_))));
     let (Some(Value::Array(texts)), Some(Value::Array(gaps))) = (get(data, texts), get(data, "dt"))

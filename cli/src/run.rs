@@ -4,7 +4,7 @@ use crate::args::{Args, Format, USUAL_PLACE};
 use crate::explain::{self, PANIC};
 use crate::json::JsonSink;
 use crate::order::{Listener, in_order};
-use crate::printable::clip;
+use crate::printable::{clip, escape};
 use crate::progress::Progress;
 use crate::sink::Sink;
 use crate::style::Style;
@@ -41,7 +41,14 @@ pub fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             // Help and usage that nobody reads any more are no failure of their own.
-            drop(error.print());
+            if error.use_stderr() {
+                // It quotes the command line, which a hostile file name may be part of.
+                let text = error.render().to_string();
+                let lines = text.lines().map(|line| escape(line).into_owned());
+                drop(writeln!(io::stderr(), "{}", lines.collect::<Vec<_>>().join("\n")));
+            } else {
+                drop(error.print());
+            }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(EXIT_UNCHECKED));
         }
     };

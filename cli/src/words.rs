@@ -132,8 +132,10 @@ fn cut(report: &Report, verdict: Verdict) -> Option<String> {
     let untouched = "nothing as long as the file is left alone";
     let events = counted(report.events, "event");
     let cut = match (verdict, first.place) {
-        // The content of a violation is whole: a cut, if any, is counted in events.
-        (Verdict::Violation, Place { seq: Some(seq), .. }) => {
+        // An event that reads and is refused when it is replayed: a cut is counted in events.
+        (verdict, Place { seq: Some(seq), .. })
+            if verdict == Verdict::Violation || is_of_replay(first.rule) =>
+        {
             let kept = grouped(seq.min(report.events));
             format!("a cut before seq {seq} would keep {kept} of {events}")
         }
@@ -156,6 +158,11 @@ fn cut(report: &Report, verdict: Verdict) -> Option<String> {
         _ => return Some(untouched.to_owned()),
     };
     Some(format!("{untouched}; {cut}"))
+}
+
+/// Returns whether the host finds a breach of a rule only when it replays events that it has read.
+fn is_of_replay(rule: &str) -> bool {
+    matches!(rule, "envelope/invalid" | "envelope/null-payload")
 }
 
 fn first_error(report: &Report) -> Option<&Finding> {

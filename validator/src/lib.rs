@@ -4,6 +4,7 @@ pub mod rule;
 pub mod report;
 mod key;
 pub mod companion;
+pub mod projection;
 mod reader_rules;
 mod catalogue;
 pub mod load;

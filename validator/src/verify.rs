@@ -69,7 +69,6 @@ enum Stage {
 struct Waiting {
     target: Target,
     profile: Profile,
-    file: Box<dyn File>,
     first: Instant,
     seen: Seen,
 }
@@ -88,13 +87,27 @@ impl Look {
         match self.0 {
             Stage::Done(report) => *report,
             Stage::Waiting(waiting) => {
-                let Waiting { target, profile, file, seen, .. } = *waiting;
+                let Waiting { target, profile, seen, .. } = *waiting;
                 let is_live = storage.lock_holders(seen.stat.identity) == Some(true)
-                    || file.stat().is_ok_and(|now| now.bytes != seen.stat.bytes);
+                    || is_session_locked(storage, &target)
+                    || storage.stat(&target.path).is_ok_and(|now| has_moved(&now, &seen.stat));
                 Judge { storage, target: &target, profile }.report(seen, is_live)
             }
         }
     }
+}
+
+/// Returns whether a file was written to between two looks.
+fn has_moved(now: &Stat, then: &Stat) -> bool {
+    now.bytes != then.bytes || now.modified_ns != then.modified_ns || now.identity != then.identity
+}
+
+/// Returns whether somebody holds the lock that hosts of formats 3 and 4 take beside the log.
+///
+/// The lock file is only looked up, never opened: a probe could make the host's own open fail.
+fn is_session_locked(storage: &dyn Storage, target: &Target) -> bool {
+    let lock = target.path.with_file_name("session.lock");
+    storage.stat(&lock).is_ok_and(|stat| storage.lock_holders(stat.identity) == Some(true))
 }
 
 /// Reads one file.
@@ -125,7 +138,7 @@ pub fn look(
         Err(error) => done(unreadable(target, stat.bytes, &error)),
         Ok(seen) if seen.reading.torn.is_some() => {
             let target = target.clone();
-            Look(Stage::Waiting(Box::new(Waiting { target, profile, file, first, seen })))
+            Look(Stage::Waiting(Box::new(Waiting { target, profile, first, seen })))
         }
         Ok(seen) => done(Judge { storage, target, profile }.report(seen, false)),
     }

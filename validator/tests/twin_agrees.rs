@@ -76,8 +76,8 @@ fn corners_have_the_answer_of_the_twin() {
     let end = |reason: &str| row("turn/end", 0, &format!("{{\"turn\":1,\"reason\":{reason}}}"), "");
     let packed = |time0: &str, gap: &str| {
         format!(
-            "{{\"type\":\"text-chunks\",\"seq0\":0,\"time0\":{time0},\"data\":{{\"turn\":1,\"step\":1,\
-             \"index\":0,\"dt\":[{gap}],\"texts\":[\"a\",\"b\"]}}}}\n"
+            "{{\"type\":\"text-chunks\",\"seq0\":0,\"time0\":{time0},\"data\":{{\"turn\":1,\
+             \"step\":1,\"index\":0,\"dt\":[{gap}],\"texts\":[\"a\",\"b\"]}}}}\n"
         )
     };
     let odd_seq = |seq: &str| format!("{{\"type\":\"x\",\"seq\":{seq}}}\n");
@@ -90,8 +90,9 @@ fn corners_have_the_answer_of_the_twin() {
     };
     let call = |id: &str| {
         let data = format!(
-            "{{\"message\":{{\"id\":\"a\",\"role\":\"assistant\",\"content\":[{{\"type\":\"tool-call\",\
-             \"id\":{id}}}],\"source\":{{\"kind\":\"model\",\"provider\":\"p\",\"model\":\"m\"}}}}}}"
+            "{{\"message\":{{\"id\":\"a\",\"role\":\"assistant\",\
+             \"content\":[{{\"type\":\"tool-call\",\"id\":{id}}}],\"source\":{{\"kind\":\"model\",\
+             \"provider\":\"p\",\"model\":\"m\"}}}}}}"
         );
         start("{\"turn\":1}") + &row("assistant/message", 1, &data, ",\"surfaceOp\":\"append\"")
     };

@@ -53,7 +53,7 @@ fn a_file_that_is_cut_and_written_while_it_is_read_is_reported_on() {
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| shake(&path, &log, &stop));
-            for round in 0..10 {
+            for round in 0..6 {
                 let run = watch(&format!("{name} while it is cut, {round}"), &path, 1024, &[]);
                 // Between a cut and the writing that follows the disk may give zeros, and a file
                 // that is shorter on each of three looks is not checked.

@@ -53,15 +53,6 @@ fn a_frame_of_line_feeds_is_judged_in_seconds() {
 }
 
 #[test]
-#[ignore = "a minute without optimisation: a billion lines are judged one by one"]
-fn a_large_frame_of_line_feeds_is_judged_or_stopped() {
-    let run = watch_log("256 MiB of line feeds, one frame", &feeds(256 * MIB), 1024);
-    run.is("corrupt", 1, "line/blank").within(BASE_MIB).in_seconds(30.0);
-    let run = watch_log("4 GiB of line feeds, one frame", &feeds(4096 * MIB), 1024);
-    run.is("unreadable", 2, "limit/frame").within(BASE_MIB).in_seconds(120.0);
-}
-
-#[test]
 fn frames_of_short_lines_cost_no_more_than_their_text() {
     for (name, unit, rule) in [
         ("12 frames of 4 MiB of line feeds", "\n", "line/blank"),

@@ -1,7 +1,7 @@
 //! Values that are deep, wide or many, and words that are long.
 
 use crate::common::{event, header};
-use crate::texts::{MIB, log_of, long_line, text};
+use crate::texts::{MIB, log_of, long_line};
 use crate::watch::{BASE_MIB, watch_log, watch_plain};
 
 #[test]
@@ -157,41 +157,4 @@ fn words_of_a_mebibyte_are_not_repeated_in_every_message() {
     let log = log_of(&(0..900).flat_map(line).collect::<Vec<_>>());
     let run = watch_log("types of 1 MiB, 900 refusals", &log, 2048);
     run.is("unsupported", 1, "envelope/unknown-type").within(BASE_MIB).in_seconds(10.0);
-}
-
-#[test]
-#[ignore = "takes 1.1 GB: closers and surface remember ids whole, not by a digest"]
-fn ids_of_a_mebibyte_are_not_remembered_whole() {
-    let call = |seq: usize| {
-        let before = format!(
-            "{{\"type\":\"assistant/message\",\"seq\":{seq},\"time\":1,\"surfaceOp\":\"append\",\
-             \"data\":{{\"message\":{{\"id\":\"a\",\"role\":\"assistant\",\"source\":{{\"kind\":\
-             \"model\",\"provider\":\"p\",\"model\":\"m\"}},\"content\":[{{\"type\":\
-             \"tool-call\",\"id\":\"{seq}"
-        );
-        long_line(&before, MIB, "\"}]}}}\n")
-    };
-    let mut parts = vec![text(event("turn/start", 0, "{\"turn\":1}"))];
-    parts.extend((1..=500).flat_map(call));
-    let run = watch_log("500 open calls, ids of 1 MiB", &log_of(&parts), 2048);
-    let run = run.is("violation", 1, "turn/open-at-end").within(BASE_MIB).in_seconds(15.0);
-    assert_eq!(run.report["closers"], 501);
-}
-
-#[test]
-#[ignore = "takes up to nine times the line: the id is copied for messages and for the report"]
-fn a_line_that_is_one_word_costs_at_most_twice_its_length() {
-    let giant = 300_000_000;
-    let start =
-        "{\"type\":\"session\",\"version\":0,\"createdAt\":1,\"delegationDepth\":0,\"id\":\"";
-    for (name, parts) in [
-        ("giant, the id of the header", long_line(start, giant, "\"}\n")),
-        ("giant, the cwd", long_line(&format!("{start}s\",\"cwd\":\""), giant, "\"}\n")),
-    ] {
-        let run = watch_log(name, &crate::texts::hand_made(&parts), 4096);
-        run.within(2 * giant / MIB + BASE_MIB).in_seconds(20.0);
-    }
-    let before = "{\"type\":\"turn/start\",\"seq\":0,\"time\":1,\"data\":{\"turn\":\"";
-    let run = watch_log("giant, a turn", &log_of(&long_line(before, giant, "\"}}\n")), 4096);
-    run.within(2 * giant / MIB + BASE_MIB).in_seconds(20.0);
 }

@@ -259,6 +259,9 @@ impl Damage {
     fn describe_seq(&self, got: f64, expected: u64) -> String {
         if got > expected as f64 {
             let missing = got - expected as f64;
+            if !crate::json::is_safe_integer(got) {
+                return format!("a seq that no event can have came where {expected} was due");
+            }
             if missing == 1.0 {
                 return format!("a gap: event {expected} is missing; the log goes on at seq {got}");
             }

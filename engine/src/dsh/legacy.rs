@@ -184,7 +184,11 @@ fn steering(event: &Event<'_>, session: &[u8]) -> Shape {
     if let Some(message) = data.get("message").filter(Json::is_object)
         && data.has_exactly(&["turn", "message"], &[])
     {
-        return changed("user/message", message.raw().to_vec());
+        // A message so old may lack an id too, and the host's steps follow each other.
+        return match with_identity(message, event.seq, session) {
+            Some(text) => changed("user/message", text),
+            None => changed("user/message", message.raw().to_vec()),
+        };
     }
     if !data.has_exactly(&["turn", "content", "source"], &[]) {
         return malformed(event, session);
@@ -199,18 +203,23 @@ fn has(data: Json<'_>, key: &str) -> bool {
 }
 
 fn user_message(event: &Event<'_>, session: &[u8]) -> Shape {
-    let data = event.data;
+    match with_identity(event.data, event.seq, session) {
+        Some(text) => changed("user/message", text),
+        None => Shape::Present,
+    }
+}
+
+/// Returns a user message with an id, as JSON text; nothing when it is not of the shape that
+/// lacks one.
+fn with_identity(data: Json<'_>, seq: u64, session: &[u8]) -> Option<Vec<u8>> {
     let is_old = !has(data, "id")
         && !has(data, "role")
         && !has(data, "message")
         && has(data, "content")
         && has(data, "source");
-    if !is_old {
-        return Shape::Present;
-    }
-    let id = legacy_id(session, event.seq);
+    let id = legacy_id(session, seq);
     let further: [(&str, &[u8]); 2] = [("id", &id), ("role", b"\"user\"")];
-    changed("user/message", object(Some(data), &[], &further))
+    is_old.then(|| object(Some(data), &[], &further))
 }
 
 fn assistant_message(event: &Event<'_>, session: &[u8]) -> Shape {

@@ -398,7 +398,7 @@ impl LineSink for LogScan<'_> {
         }
         if line.over_limit {
             let message = format!(
-                "line {} is not checked: larger than 512 MiB, or of more values than are looked at",
+                "line {} is not checked: larger than 512 MiB, or of too many or unkept values",
                 line.number
             );
             self.break_off(Fault::new(FaultKind::Limit, "limit/line", message, None, place));

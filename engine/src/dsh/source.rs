@@ -42,12 +42,10 @@ impl Source for Plain<'_> {
         let before = text.len();
         text.resize(before + wanted, 0);
         let got = read_full(self.file, self.offset, &mut text[before..])?;
-        text.truncate(before + got);
-        self.offset += got as u64;
         if got < wanted {
-            // The file became shorter while we read; what is there is all there is.
-            self.end = self.offset;
+            return Err(changed());
         }
+        self.offset += got as u64;
         if self.offset < self.end {
             self.rest = split_after_last_line(&mut text);
         }

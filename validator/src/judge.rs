@@ -260,10 +260,8 @@ fn is_windows_cwd(seen: &Seen) -> bool {
 
 /// Returns the host's message for a refusal of its loader.
 fn host_words(refusal: &Refusal, session: &str, path: &str) -> String {
-    match (refusal.kind, refusal.inner.split_once(": ")) {
-        (FaultKind::Unsupported, None | Some(_)) if !refusal.inner.starts_with("Error: ") => {
-            format!("{} (raw log: {path})", refusal.inner)
-        }
-        _ => format!("stored session \"{session}\" failed validation: {}", refusal.inner),
+    if refusal.kind == FaultKind::Unsupported && !refusal.inner.starts_with("Error: ") {
+        return format!("{} (raw log: {path})", refusal.inner);
     }
+    format!("stored session \"{session}\" failed validation: {}", refusal.inner)
 }

@@ -78,6 +78,7 @@ impl Decoder {
         let (mut at, before) = (0, out.len());
         loop {
             let room = (text_bytes_max - (out.len() - before)).saturating_add(1);
+            let held = out.len();
             let step = self.step(&input[at..], out, room.min(1 << 20), pace)?;
             at += step.consumed;
             if out.len() - before > text_bytes_max {
@@ -86,7 +87,7 @@ impl Decoder {
             if step.ended {
                 return Ok(());
             }
-            if step.consumed == 0 && at == input.len() && out.len() - before == 0 {
+            if step.consumed == 0 && at == input.len() && out.len() == held {
                 // A complete frame always ends; a decoder that waits for more input is broken.
                 return Err(DecodeError::Invalid);
             }

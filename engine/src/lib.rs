@@ -3,5 +3,8 @@
 pub mod json;
 pub mod event;
 pub mod companion;
+pub mod rules;
 pub mod storage;
+pub mod machine;
+pub mod backend;
 pub mod dsh;

@@ -10,6 +10,7 @@
 
 mod disk;
 mod memory;
+mod volume;
 
 use std::ffi::OsString;
 use std::io;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 pub use disk::Disk;
 pub use memory::{Change, Memory, Operation};
+pub use volume::{Create, DirLock, DirLocked, Volume, WriteFile};
 
 /// What a path names, as far as a reader of logs cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,0 +1,22 @@
+//! The native store: a segmented log of frames, one batch of one session each.
+//!
+//! `docs/format.md` says what lies on the disk, byte by byte; the files of this module say it again
+//! for the structure that each of them reads and writes.
+
+#![cfg_attr(not(test), expect(dead_code, reason = "codecs come before the log that uses them"))]
+
+pub(crate) mod limit;
+pub(crate) mod field;
+pub(crate) mod crc;
+pub(crate) mod kind;
+pub(crate) mod chain;
+pub(crate) mod segment_header;
+pub(crate) mod frame;
+pub(crate) mod table;
+pub(crate) mod encoded;
+pub(crate) mod envelope;
+pub(crate) mod records;
+pub(crate) mod body;
+pub(crate) mod superblock;
+pub(crate) mod durable;
+pub(crate) mod name;

@@ -1,0 +1,125 @@
+//! What nobody waits for: buffered groups, watermarks, spares; and the lead for submitted appends.
+//!
+//! It counts ticks and reads no clock. A tick is `idle_watermark_ms` long. A store at rest has no
+//! ticks: its housekeeper sleeps until a bell.
+
+use super::body;
+use super::inner::Inner;
+use super::order::Prepared;
+use super::segment_file;
+use crate::backend::Durability;
+use std::sync::{PoisonError, Weak};
+use std::time::Duration;
+
+/// Segments that are begun closer together than this want a second spare, in milliseconds.
+const BUSY_MS: u64 = 60_000;
+
+/// What the last tick saw.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    last_lsn: u64,
+    /// Ticks since something was accepted that is not synced yet.
+    unsynced_ticks: u64,
+    /// First lsn of the segment during which a spare could not be made: it is not tried again
+    /// before the next one.
+    spare_failed: u64,
+}
+
+impl Inner {
+    /// Does what is due: one tick.
+    pub(crate) fn tick(&self, seen: &mut Seen) {
+        self.writer.lead_for_others();
+        let order = self.writer.order();
+        if order.poisoned.is_some() {
+            return;
+        }
+        let (last_lsn, is_quiet) = (order.last_lsn(), order.is_quiet);
+        let is_unsynced = order.progress.durable < last_lsn;
+        let is_first_segment = order.extents.len() < 2;
+        drop(order);
+        let is_idle = last_lsn == seen.last_lsn;
+        seen.last_lsn = last_lsn;
+        if is_idle && !is_quiet {
+            // Nobody waits for it; what fails here fails for the next append as well.
+            let prepared = Prepared::of_store(body::encode_watermark());
+            let _ = self.writer.commit(prepared, Durability::Synced, |_| Ok(()));
+            seen.unsynced_ticks = 0;
+        } else if is_unsynced {
+            seen.unsynced_ticks += 1;
+            if seen.unsynced_ticks * self.config.idle_watermark_ms >= self.config.sync_interval_ms {
+                let _ = self.writer.raise(Durability::Synced, last_lsn);
+                seen.unsynced_ticks = 0;
+            }
+        } else {
+            seen.unsynced_ticks = 0;
+        }
+        if !is_first_segment {
+            self.make_spares(seen);
+        }
+    }
+
+    /// Makes the spares that the next rotations will use: none before the first, then one, and two
+    /// while they come fast.
+    fn make_spares(&self, seen: &mut Seen) {
+        let order = self.writer.order();
+        let first_lsn = order.segment.first_lsn;
+        let bytes = (order.segment.bytes * 2).min(self.config.segment_bytes);
+        drop(order);
+        let io = self.writer.io();
+        let is_busy = self.machine.now_ms().saturating_sub(io.begun_ms) < BUSY_MS;
+        let wanted = if is_busy { 2 } else { 1 };
+        let has = io.spares.iter().filter(|spare| spare.bytes == bytes).count();
+        drop(io);
+        if has >= wanted || seen.spare_failed == first_lsn {
+            return;
+        }
+        // Without room for a spare the next rotation says so.
+        let pace = &mut |_| self.pace();
+        match segment_file::make_spare(&*self.volume, &self.dir, bytes, pace) {
+            Ok(spare) => self.writer.io().spares.push(spare),
+            Err(_) => seen.spare_failed = first_lsn,
+        }
+    }
+
+    /// Lets the log go first between two steps of background work.
+    fn pace(&self) {
+        if self.config.has_housekeeper {
+            self.writer.lead_for_others();
+            std::thread::sleep(Duration::from_millis(16));
+        }
+    }
+}
+
+/// Runs until the store is closed.
+pub(crate) fn run(inner: &Weak<Inner>) {
+    let mut seen = Seen::default();
+    loop {
+        let Some(inner) = inner.upgrade() else { return };
+        let tick = Duration::from_millis(inner.config.idle_watermark_ms.max(1));
+        let order = inner.writer.order();
+        if order.is_stopped {
+            return;
+        }
+        let is_at_rest = (order.is_quiet && order.progress.durable >= order.last_lsn())
+            || order.poisoned.is_some();
+        let is_due = order.is_urgent() && !order.is_led;
+        let is_tick = if is_due {
+            drop(order);
+            false
+        } else if is_at_rest {
+            // A store that is dropped rings the bell.
+            drop(inner.writer.bell.wait(order).unwrap_or_else(PoisonError::into_inner));
+            false
+        } else {
+            let (order, waited) =
+                inner.writer.bell.wait_timeout(order, tick).unwrap_or_else(PoisonError::into_inner);
+            drop(order);
+            waited.timed_out()
+        };
+        if is_tick {
+            inner.tick(&mut seen);
+        } else {
+            inner.writer.lead_urgent();
+        }
+    }
+}

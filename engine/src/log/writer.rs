@@ -1,0 +1,476 @@
+//! Lead and follow: who writes the groups, and what everybody is told.
+//!
+//! Whoever finds work and no leader leads. The leader takes one item after the other: writes a
+//! group, syncs it if anybody in it asks for that, publishes how far the log is, says so in
+//! `DURABLE`, hands the lead on as soon as its own append has ended, and then wakes exactly those
+//! whose class was reached.
+//!
+//! | what fails | what follows |
+//! |---|---|
+//! | the write of a group | it and all behind it are taken back; the segment is closed behind the last whole group; the log goes on in a new one, whose header says so; then all are told `NotWritten` |
+//! | and no new segment can be made | zeros are written over the failed group and synced, and the log goes on in the same one |
+//! | and that fails too | poisoned |
+//! | the beginning of a segment, before its name | all behind it are taken back and told `NotWritten` |
+//! | a sync, or what makes a name durable | poisoned: all are told `Unknown` |
+
+use super::finisher::Finisher;
+use super::group::{Group, Waiting};
+use super::io::Io;
+use super::order::{Item, Order, Prepared};
+use super::segment_file;
+use super::segment_header::Begin;
+use super::sessions::Before;
+use super::slot::{Listener, Slot, Word};
+use crate::backend::{AppendError, Commit, Done, Durability, Error, ErrorKind, Refusal};
+use std::io as system;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A submitted append that waits until a failure was taken back.
+struct Held {
+    check: Check,
+    prepared: Prepared,
+    durability: Durability,
+    done: Done,
+}
+
+/// Looks at the order before a frame gets its place, and may refuse it.
+pub(crate) type Check = Box<dyn FnOnce(&Order) -> Result<(), Refusal> + Send>;
+
+/// The writer of a store.
+pub(crate) struct Writer {
+    order: Mutex<Order>,
+    io: Mutex<Io>,
+    /// A failure was taken back, or the store is poisoned.
+    settled: Condvar,
+    /// There is something for the housekeeper.
+    pub(crate) bell: Condvar,
+    held: Mutex<Vec<Held>>,
+    finisher: Finisher,
+}
+
+/// What failed about a group.
+enum Failed {
+    Write(system::Error),
+    Sync(system::Error),
+}
+
+impl Writer {
+    pub(crate) fn new(order: Order, io: Io) -> Self {
+        Self {
+            order: Mutex::new(order),
+            io: Mutex::new(io),
+            settled: Condvar::new(),
+            bell: Condvar::new(),
+            held: Mutex::default(),
+            finisher: Finisher::default(),
+        }
+    }
+
+    /// Returns the state under the reserve lock.
+    pub(crate) fn order(&self) -> MutexGuard<'_, Order> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the leader's files; waits for a write in flight.
+    pub(crate) fn io(&self) -> MutexGuard<'_, Io> {
+        self.io.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no failure is being taken back.
+    fn settled(&self) -> Result<MutexGuard<'_, Order>, AppendError> {
+        let mut order = self.order();
+        while order.is_repairing {
+            order = self.settled.wait(order).unwrap_or_else(PoisonError::into_inner);
+        }
+        match order.poisoned {
+            Some(_) => Err(AppendError::Refused(Refusal::Poisoned)),
+            None => Ok(order),
+        }
+    }
+
+    /// Commits a frame and returns when it has reached its class.
+    pub(crate) fn commit(
+        &self,
+        prepared: Prepared,
+        durability: Durability,
+        check: impl FnOnce(&Order) -> Result<(), Refusal>,
+    ) -> Result<Commit, AppendError> {
+        let mut order = self.settled()?;
+        check(&order).map_err(AppendError::Refused)?;
+        if durability == Durability::Buffered {
+            let commit = order
+                .accept(prepared, durability, Listener::Nobody)
+                .map_err(|(refusal, _)| AppendError::Refused(refusal))?;
+            drop(order);
+            self.bell.notify_one();
+            return Ok(commit);
+        }
+        let was_quiet = order.is_quiet;
+        let slot = Slot::of_this_thread();
+        order
+            .accept(prepared, durability, Listener::Thread(slot.clone()))
+            .map_err(|(refusal, _)| AppendError::Refused(refusal))?;
+        let result = self.attend(order, &slot);
+        if was_quiet {
+            self.bell.notify_one();
+        }
+        result
+    }
+
+    /// Commits a frame and calls `done` when it has reached its class; never waits.
+    pub(crate) fn submit(
+        &self,
+        prepared: Prepared,
+        durability: Durability,
+        check: Check,
+        done: Done,
+    ) {
+        let mut order = self.order();
+        if order.is_repairing {
+            let held = Held { check, prepared, durability, done };
+            self.held.lock().unwrap_or_else(PoisonError::into_inner).push(held);
+            return;
+        }
+        let ended = self.submit_now(&mut order, Held { check, prepared, durability, done });
+        drop(order);
+        if let Some((done, result)) = ended {
+            self.finisher.call(Box::new(move || done(result)));
+        }
+        self.bell.notify_one();
+    }
+
+    fn submit_now(
+        &self,
+        order: &mut Order,
+        held: Held,
+    ) -> Option<(Done, Result<Commit, AppendError>)> {
+        if order.poisoned.is_some() {
+            return Some((held.done, Err(AppendError::Refused(Refusal::Poisoned))));
+        }
+        if let Err(refusal) = (held.check)(order) {
+            return Some((held.done, Err(AppendError::Refused(refusal))));
+        }
+        if held.durability == Durability::Buffered {
+            let result = order.accept(held.prepared, held.durability, Listener::Nobody);
+            let result = result.map_err(|(refusal, _)| AppendError::Refused(refusal));
+            return Some((held.done, result));
+        }
+        match order.accept(held.prepared, held.durability, Listener::Call(held.done)) {
+            Ok(_) => None,
+            Err((refusal, Listener::Call(done))) => {
+                Some((done, Err(AppendError::Refused(refusal))))
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Returns when everything accepted so far has reached a class.
+    pub(crate) fn raise(&self, durability: Durability, lsn: u64) -> Result<(), AppendError> {
+        let mut order = self.settled()?;
+        let reached = match durability {
+            Durability::Buffered => return Ok(()),
+            Durability::Written => order.progress.written,
+            Durability::Synced => order.progress.durable,
+        };
+        if reached >= lsn {
+            return Ok(());
+        }
+        let slot = Slot::of_this_thread();
+        order.ask(durability, Listener::Thread(slot.clone()));
+        self.attend(order, &slot).map(|_| ())
+    }
+
+    /// Waits for the end of what a slot waits for, and leads if nobody does.
+    fn attend(&self, mut order: MutexGuard<'_, Order>, slot: &Slot) -> Result<Commit, AppendError> {
+        let leads = !order.is_led;
+        order.is_led = true;
+        drop(order);
+        if leads {
+            self.lead(Some(slot));
+        }
+        loop {
+            match slot.wait() {
+                Word::Ended(result) => return result,
+                Word::Lead => self.lead(Some(slot)),
+            }
+        }
+    }
+
+    /// Leads if there is work and nobody does. For the housekeeper, who waits for nothing.
+    pub(crate) fn lead_for_others(&self) {
+        let mut order = self.order();
+        if order.is_led || !order.has_work() {
+            return;
+        }
+        order.is_led = true;
+        drop(order);
+        self.lead(None);
+    }
+
+    /// Leads if somebody waits and nobody leads.
+    pub(crate) fn lead_urgent(&self) {
+        let is_urgent = self.order().is_urgent();
+        if is_urgent {
+            self.lead_for_others();
+        }
+    }
+
+    /// Leads until the leader's own append has ended, or, without one, until there is no work.
+    fn lead(&self, own: Option<&Slot>) {
+        let mut io = self.io();
+        loop {
+            let mut order = self.order();
+            if own.is_some_and(Slot::has_ended) {
+                return self.hand_on(&mut order);
+            }
+            let Some(item) = order.take() else {
+                order.is_led = false;
+                return;
+            };
+            drop(order);
+            let told = match item {
+                Item::Group(group) => self.write(&mut io, group),
+                Item::Segment(header, before) => match io.begin(&header) {
+                    Ok(()) => {
+                        self.order().begun(&header);
+                        Vec::new()
+                    }
+                    Err(not) if not.is_unknown => {
+                        self.poison(Some(Item::Segment(header, before)), &not.error)
+                    }
+                    Err(not) => self.not_begun(Item::Segment(header, before), &not.error),
+                },
+            };
+            let ends_own = own.is_some_and(|own| {
+                told.iter().any(|(listener, _)| {
+                    matches!(listener, Listener::Thread(slot) if std::ptr::eq(&**slot, own))
+                })
+            });
+            if ends_own {
+                // The lead goes on before anybody is woken, so that the disk does not idle.
+                drop(io);
+                self.hand_on(&mut self.order());
+                return self.tell(told);
+            }
+            self.tell(told);
+        }
+    }
+
+    /// Gives the lead to one who waits for the next group, or to the housekeeper.
+    fn hand_on(&self, order: &mut Order) {
+        if let Some(next) = order.next_leader() {
+            next.say(Word::Lead);
+            return;
+        }
+        order.is_led = false;
+        if order.is_urgent() {
+            self.bell.notify_one();
+        }
+    }
+
+    /// Tells everybody how their append ended.
+    pub(crate) fn tell(&self, told: Vec<(Listener, Result<Commit, AppendError>)>) {
+        for (listener, result) in told {
+            match listener {
+                Listener::Thread(slot) => slot.say(Word::Ended(result)),
+                Listener::Call(done) => self.finisher.call(Box::new(move || done(result))),
+                Listener::Nobody => {}
+            }
+        }
+    }
+
+    /// Writes a group and returns whom to tell what.
+    fn write(
+        &self,
+        io: &mut Io,
+        mut group: Group<Before>,
+    ) -> Vec<(Listener, Result<Commit, AppendError>)> {
+        let last_lsn = group.after.last_lsn;
+        match self.write_and_sync(io, &mut group) {
+            Ok(()) => {
+                io.mark = group.after;
+                let mut order = self.order();
+                order.written(io.first_lsn, group.after);
+                if group.sync {
+                    order.synced(last_lsn);
+                }
+                let durable = order.progress.durable;
+                drop(order);
+                if group.sync {
+                    io.witness(durable);
+                }
+                group.waiting.drain(..).map(|it| (it.listener, Ok(it.commit))).collect()
+            }
+            Err(Failed::Write(error)) => self.not_written(io, group, error),
+            Err(Failed::Sync(error)) => {
+                let error = Error::io(&io.path, "the log cannot be synced", error);
+                self.poison(Some(Item::Group(group)), &error)
+            }
+        }
+    }
+
+    fn write_and_sync(&self, io: &Io, group: &mut Group<Before>) -> Result<(), Failed> {
+        if !group.is_empty() {
+            let bytes = group.take_bytes();
+            io.write(group.before.next_group(), &bytes).map_err(Failed::Write)?;
+        }
+        if group.sync {
+            // Who asked for the kernel only need not wait for the disk.
+            self.order().written(io.first_lsn, group.after);
+            let early = group.reached(Durability::Written);
+            self.tell(early.into_iter().map(|it| (it.listener, Ok(it.commit))).collect());
+            io.file.sync_data().map_err(Failed::Sync)?;
+        }
+        Ok(())
+    }
+
+    /// A segment was not begun: nothing behind it was written anywhere.
+    fn not_begun(&self, item: Item, error: &Error) -> Vec<(Listener, Result<Commit, AppendError>)> {
+        let mut order = self.order();
+        let waiting = order.take_back(item);
+        drop(order);
+        not_written(waiting, error)
+    }
+
+    /// A group was not written: takes it back with all behind it, and makes the cut durable before
+    /// anybody is told.
+    fn not_written(
+        &self,
+        io: &mut Io,
+        group: Group<Before>,
+        error: system::Error,
+    ) -> Vec<(Listener, Result<Commit, AppendError>)> {
+        let error = Error::io(&io.path, "the log cannot be written", error);
+        let extent = (group.before.next_group(), group.after.next_group());
+        let mut order = self.order();
+        order.is_repairing = true;
+        let waiting = order.take_back(Item::Group(group));
+        let mut header = order.next_header(Begin::FailedWrite, 0);
+        let unsynced = order.progress.written > order.progress.durable;
+        drop(order);
+        let told = match self.cut(io, &mut header, extent, unsynced) {
+            Ok(is_begun) => {
+                let mut order = self.order();
+                let written = order.progress.written;
+                order.synced(written);
+                if is_begun {
+                    order.begun(&header);
+                    order.segment = super::order::Segment::of(&header);
+                    order.enter_segment();
+                }
+                drop(order);
+                not_written(waiting, &error)
+            }
+            Err(fatal) => {
+                let mut told = self.poison(None, &fatal);
+                told.extend(unknown(waiting, &fatal));
+                told
+            }
+        };
+        self.settle();
+        told
+    }
+
+    /// Makes the cut durable. Returns whether the log goes on in a new segment.
+    fn cut(
+        &self,
+        io: &mut Io,
+        header: &mut super::segment_header::SegmentHeader,
+        (from, to): (u64, u64),
+        unsynced: bool,
+    ) -> Result<bool, Error> {
+        let sync = |io: &Io| io.file.sync_data();
+        if unsynced {
+            sync(io).map_err(|error| Error::io(&io.path, "the log cannot be synced", error))?;
+        }
+        let begun = match segment_file::residue(&*io.file, header.prev_end_offset, to) {
+            Ok((cut_bytes, cut_crc)) => {
+                (header.cut_bytes, header.cut_crc) = (cut_bytes, cut_crc);
+                io.begin(header)
+            }
+            Err(error) => {
+                let error = Error::io(&io.path, "the failed group cannot be read", error);
+                Err(segment_file::NotBegun { error, is_unknown: false })
+            }
+        };
+        match begun {
+            Ok(()) => Ok(true),
+            Err(not) if not.is_unknown => Err(not.error),
+            Err(_) => {
+                segment_file::zero(&*io.file, from, to, &mut |_| {}).map_err(|error| {
+                    Error::io(&io.path, "the failed group cannot be overwritten", error)
+                })?;
+                Ok(false)
+            }
+        }
+    }
+
+    /// Lets those in who waited for a failure to be taken back.
+    fn settle(&self) {
+        let mut order = self.order();
+        order.is_repairing = false;
+        let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        let ended: Vec<_> =
+            held.into_iter().filter_map(|held| self.submit_now(&mut order, held)).collect();
+        drop(order);
+        self.settled.notify_all();
+        for (done, result) in ended {
+            self.finisher.call(Box::new(move || done(result)));
+        }
+    }
+
+    /// Nothing is certain any more: every waiter is told, nothing is accepted.
+    pub(crate) fn poison(
+        &self,
+        item: Option<Item>,
+        error: &Error,
+    ) -> Vec<(Listener, Result<Commit, AppendError>)> {
+        let mut order = self.order();
+        order.poisoned = Some(Arc::from(error.to_string()));
+        let waiting = order.give_up(item);
+        drop(order);
+        unknown(waiting, error)
+    }
+
+    /// Goes on with another order and other files, which `open` gives once nothing is in flight.
+    pub(crate) fn replace(
+        &self,
+        open: impl FnOnce() -> Result<(Order, Io), Error>,
+    ) -> Result<(), Error> {
+        let mut old = self.io();
+        let (order, io) = open()?;
+        *self.order() = order;
+        *old = io;
+        Ok(())
+    }
+}
+
+/// Returns an error that says the same: each waiter gets its own.
+fn again(error: &Error) -> Error {
+    let mut copy = Error::new(error.kind, error.message.clone());
+    copy.path.clone_from(&error.path);
+    copy.offset = error.offset;
+    copy.source = error.source.as_ref().map(|source| match source.raw_os_error() {
+        Some(code) => system::Error::from_raw_os_error(code),
+        None => source.kind().into(),
+    });
+    copy
+}
+
+fn not_written(
+    waiting: Vec<Waiting>,
+    error: &Error,
+) -> Vec<(Listener, Result<Commit, AppendError>)> {
+    let told = |it: Waiting| (it.listener, Err(AppendError::NotWritten(again(error))));
+    waiting.into_iter().map(told).collect()
+}
+
+fn unknown(waiting: Vec<Waiting>, error: &Error) -> Vec<(Listener, Result<Commit, AppendError>)> {
+    let poisoned = || {
+        let mut copy = again(error);
+        copy.kind = ErrorKind::Poisoned;
+        copy
+    };
+    let told = |it: Waiting| (it.listener, Err(AppendError::Unknown(poisoned())));
+    waiting.into_iter().map(told).collect()
+}

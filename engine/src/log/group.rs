@@ -10,8 +10,10 @@ use crate::backend::{Commit, Durability};
 pub(crate) struct Mark {
     /// The first byte behind the last frame in its segment.
     pub(crate) end: u64,
-    /// Lsn of the last frame.
+    /// Lsn of the last frame; 0 for none.
     pub(crate) last_lsn: u64,
+    /// Lsn of the next frame: one more, unless a segment skipped some.
+    pub(crate) next_lsn: u64,
     /// Digest of the last frame.
     pub(crate) digest: Digest,
 }
@@ -93,7 +95,7 @@ impl<R> Group<R> {
     pub(crate) fn push(&mut self, frame: Vec<u8>, lsn: u64, digest: Digest) {
         self.bytes += frame.len() as u64;
         self.frames.push(frame);
-        self.after = Mark { end: self.position(), last_lsn: lsn, digest };
+        self.after = Mark { end: self.position(), last_lsn: lsn, next_lsn: lsn + 1, digest };
     }
 
     /// Adds somebody who waits. A batch that asks for `Synced` makes the group be synced.

@@ -57,7 +57,8 @@ impl Io {
         self.begun_ms = header.created_ms;
         self.mark = Mark {
             end: limit::SEGMENT_HEADER_BYTES,
-            last_lsn: header.first_lsn - 1,
+            last_lsn: header.prev_last_lsn,
+            next_lsn: header.first_lsn,
             digest: header.prev_digest,
         };
         self.state(Stop::Open, header.durable_lsn)

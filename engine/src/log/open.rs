@@ -1,29 +1,179 @@
-//! Opens a store for writing: what recovery decided becomes the state of the writer.
+//! Opens a store for writing: what recovery found becomes the state of the writer.
 
+use super::body::{self, Body};
+use super::closed::ClosedSegment;
 use super::config::LogConfig;
+use super::frame::{self, FrameHead};
+use super::group::Mark;
 use super::io::Io;
-use super::order::Order;
-use crate::backend::Error;
+use super::limit;
+use super::name;
+use super::order::{Extent, Order, Segment};
+use super::recovery::{Opened, Recovery};
+use super::segment_file::Spare;
+use super::sessions::Sessions;
+use crate::backend::{Error, ErrorKind};
+use crate::dsh::bytes::read_full;
 use crate::machine::Machine;
-use crate::storage::Volume;
+use crate::storage::{Create, Kind, Storage, Volume};
+use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Makes the directory of a store where there is none.
 pub(crate) fn make_dir(
-    _volume: &dyn Volume,
-    _dir: &Path,
-    _config: &LogConfig,
+    volume: &dyn Volume,
+    dir: &Path,
+    config: &LogConfig,
 ) -> Result<(), Error> {
-    unimplemented!()
+    let failed = |error| Error::io(dir, "the store's directory cannot be made", error);
+    match volume.stat(dir) {
+        Ok(stat) if stat.kind == Kind::Directory => Ok(()),
+        Ok(_) => {
+            let message = "a store is a directory, and this is none";
+            Err(Error::new(ErrorKind::NotAStore, message).at(dir, None))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound && config.create => {
+            volume.create_dir(dir).map_err(failed)?;
+            match dir.parent() {
+                Some(parent) => volume.sync_dir(parent).map_err(failed),
+                None => Ok(()),
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let message = "there is no store here";
+            Err(Error::new(ErrorKind::NotAStore, message).at(dir, None))
+        }
+        Err(error) => Err(Error::io(dir, "the store's directory cannot be read", error)),
+    }
 }
 
 /// Opens the store in a directory, whose lock is held.
 pub(crate) fn open(
-    _volume: &Arc<dyn Volume>,
-    _dir: &Path,
-    _machine: &Arc<dyn Machine>,
-    _config: &LogConfig,
+    volume: &Arc<dyn Volume>,
+    dir: &Path,
+    machine: &Arc<dyn Machine>,
+    config: &LogConfig,
 ) -> Result<(Order, Io), Error> {
-    unimplemented!()
+    let recovery = Recovery {
+        volume: &**volume,
+        machine: &**machine,
+        dir,
+        segment_bytes: config.segment_bytes,
+        may_create: config.create,
+    };
+    let opened = recovery.open()?;
+    let header = &opened.active.header;
+    let mut sessions = Sessions::default();
+    for segment in &opened.closed {
+        take_closed(&mut sessions, &**volume, segment)?;
+    }
+    let mut segment = Segment::of(header);
+    for seen in opened.tally.sessions.values() {
+        sessions.take_seen(header.first_lsn, &seen.row, seen.epoch, &mut segment.shares);
+    }
+    let mark = Mark {
+        end: opened.end_offset,
+        last_lsn: opened.durable_lsn,
+        next_lsn: opened.next_lsn,
+        digest: opened.digest,
+    };
+    let extents = extents(&opened);
+    let identity = (opened.store_id, opened.epoch);
+    let io = files(volume, dir, &opened, mark)?;
+    let order =
+        Order::new(identity, segment, sessions, extents, mark, config.clone(), machine.clone());
+    Ok((order, io))
+}
+
+fn extents(opened: &Opened) -> BTreeMap<u64, Extent> {
+    let closed = opened.closed.iter().map(|segment| {
+        let segment_id = segment.header.segment_id;
+        (segment.header.first_lsn, Extent { segment_id, end: segment.end_offset })
+    });
+    let header = &opened.active.header;
+    let active = Extent { segment_id: header.segment_id, end: opened.end_offset };
+    closed.chain([(header.first_lsn, active)]).collect()
+}
+
+fn files(
+    volume: &Arc<dyn Volume>,
+    dir: &Path,
+    opened: &Opened,
+    mark: Mark,
+) -> Result<Io, Error> {
+    let path = dir.join(name::STORE);
+    let superblock = volume
+        .open_write(&path, Create::Existing)
+        .map_err(|error| Error::io(&path, "the superblock cannot be opened", error))?;
+    let header = &opened.active.header;
+    let mut io = Io {
+        volume: volume.clone(),
+        dir: dir.to_owned(),
+        store_id: opened.store_id,
+        epoch: opened.epoch,
+        file: opened.active.file.clone(),
+        path: opened.active.path.clone(),
+        first_lsn: header.first_lsn,
+        segment_id: header.segment_id,
+        mark,
+        superblock,
+        slot_seq: opened.slot.slot_seq,
+        durable: volume.open_write(&dir.join(name::DURABLE), Create::Either).ok(),
+        counter: 0,
+        spares: opened.spares.clone(),
+        begun_ms: header.created_ms,
+    };
+    io.witness(mark.last_lsn);
+    Ok(io)
+}
+
+/// Takes the sessions of a closed segment: from what a walk saw, else from its table.
+fn take_closed(
+    sessions: &mut Sessions,
+    storage: &dyn Storage,
+    segment: &ClosedSegment,
+) -> Result<(), Error> {
+    let first_lsn = segment.header.first_lsn;
+    if let Some(tally) = &segment.tally {
+        for seen in tally.sessions.values() {
+            sessions.take_row(first_lsn, &seen.row);
+        }
+        return Ok(());
+    }
+    let damaged = |what: &str| {
+        let message = format!("the table of the segment cannot be read: {what}");
+        Error::corrupt("frame/body", message).at(&segment.path, segment.table_offset)
+    };
+    let offset = segment.table_offset.ok_or_else(|| damaged("there is none"))?;
+    let failed = |error| Error::io(&segment.path, "the segment cannot be read", error);
+    let file = storage.open(&segment.path).map_err(failed)?;
+    let mut head = [0; limit::FRAME_HEADER_BYTES];
+    let read = read_full(&*file, offset, &mut head).map_err(failed)?;
+    let head = FrameHead::parse(&head)
+        .ok()
+        .filter(|head| read == head.encode().len() && head.kind.has_table())
+        .ok_or_else(|| damaged("no frame with a table lies there"))?;
+    let mut bytes = vec![0; head.padded_body_bytes()];
+    let behind = offset + limit::FRAME_HEADER_BYTES as u64;
+    read_full(&*file, behind, &mut bytes).map_err(failed)?;
+    let frame =
+        frame::read_frame(head, &bytes).map_err(|_| damaged("its checksum does not hold"))?;
+    let Ok(Body::Table(table)) = body::decode(&frame) else {
+        return Err(damaged("it is no table"));
+    };
+    for row in table.rows() {
+        let row = row.map_err(|_| damaged("a row of it is damaged"))?;
+        sessions.take_row(first_lsn, &row);
+    }
+    Ok(())
+}
+
+impl Spare {
+    /// Adopts a file of zeros that an earlier open left.
+    pub(crate) fn adopt(volume: &dyn Volume, path: &Path, bytes: u64) -> Option<Self> {
+        let file = volume.open_write(path, Create::Existing).ok()?;
+        Some(Self { path: path.to_owned(), file, bytes })
+    }
 }

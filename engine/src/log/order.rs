@@ -202,7 +202,7 @@ impl Order {
             let refusal = Refusal::TooLarge { what: Limited::FrameBytes, bytes, limit };
             return Err((refusal, listener));
         }
-        if self.last_lsn() >= limit::LSN_MAX - 2 {
+        if self.head().next_lsn >= limit::LSN_MAX - 2 {
             return Err((Refusal::Full, listener));
         }
         let kind = prepared.encoded.kind;
@@ -214,7 +214,7 @@ impl Order {
         }
         self.make_room(&prepared);
         let commit = Commit {
-            lsn: Some(self.last_lsn() + 1),
+            lsn: Some(self.head().next_lsn),
             first_seq: prepared.encoded.first_seq,
             events: u64::from(prepared.encoded.record_count),
             durability,
@@ -300,7 +300,7 @@ impl Order {
             segment_id: u64::from_le_bytes(id),
             epoch: self.epoch,
             // Its name is greater than that of every segment before it.
-            first_lsn: (self.mark.last_lsn + 1).max(before.first_lsn + 1),
+            first_lsn: self.mark.next_lsn.max(before.first_lsn + 1),
             segment_bytes: grown.max(least).max(limit::SEGMENT_BYTES_MIN),
             prev_first_lsn: before.first_lsn,
             prev_segment_id: before.id,
@@ -319,7 +319,7 @@ impl Order {
     /// The present segment is a new one: frames start behind its header.
     pub(crate) fn enter_segment(&mut self) {
         self.mark.end = limit::SEGMENT_HEADER_BYTES;
-        self.mark.last_lsn = self.segment.first_lsn - 1;
+        self.mark.next_lsn = self.segment.first_lsn;
     }
 
     /// Stamps a frame and puts it into the filling group.
@@ -332,7 +332,7 @@ impl Order {
         let head = encoded.stamp(&Stamp {
             segment_id,
             offset,
-            lsn: group.after.last_lsn + 1,
+            lsn: group.after.next_lsn,
             durable_lsn: group.durable_at_issue,
             session,
             session_prev_lsn: before.last_lsn(),
@@ -421,6 +421,7 @@ impl Order {
                     self.mark = Mark {
                         end: header.prev_end_offset,
                         last_lsn: header.prev_last_lsn,
+                        next_lsn: header.first_lsn,
                         digest: header.prev_digest,
                     };
                 }

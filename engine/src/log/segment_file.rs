@@ -99,13 +99,10 @@ pub(crate) fn begin(
 ) -> Result<PathBuf, NotBegun> {
     let failed = |doing: &str, error| NotBegun {
         error: Error::io(&spare.path, doing, error),
-        is_unknown: false,
+        is_unknown: !forget(volume, dir, &spare.path),
     };
     write_all(&*spare.file, 0, &header.encode())
-        .map_err(|error| failed("the segment's header cannot be written", error))?;
-    spare
-        .file
-        .sync_data()
+        .and_then(|()| spare.file.sync_data())
         .map_err(|error| failed("the segment's header cannot be synced", error))?;
     let path = dir.join(name::segment(header.first_lsn));
     volume
@@ -116,6 +113,12 @@ pub(crate) fn begin(
         return Err(NotBegun { error, is_unknown: true });
     }
     Ok(path)
+}
+
+/// Removes a spare that may hold a header, and says whether it is gone for good. Left there, the
+/// next open would take it for a segment whose rename was lost, and cut the log where it begins.
+fn forget(volume: &dyn Volume, dir: &Path, path: &Path) -> bool {
+    volume.remove(path).and_then(|()| volume.sync_dir(dir)).is_ok()
 }
 
 /// Returns the extent of non-zero bytes in a part of a file, from its start, and their CRC.

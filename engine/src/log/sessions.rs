@@ -114,6 +114,27 @@ impl Sessions {
         session.segments.push(first_lsn);
     }
 
+    /// Takes what a walk saw of a session in the segment that takes frames.
+    pub(crate) fn take_seen(
+        &mut self,
+        first_lsn: u64,
+        row: &SessionRow,
+        epoch: u32,
+        shares: &mut Shares,
+    ) {
+        self.take_row(first_lsn, row);
+        let Some(session) = self.by_key.get_mut(&row.key) else { return };
+        session.standing.epoch = epoch;
+        shares.id_bytes += session.id.len();
+        shares.by_key.insert(row.key, Share {
+            first_seq: row.first_seq,
+            first_lsn: row.first_lsn,
+            frame_count: row.frame_count,
+            has_events: row.last_seq.wrapping_add(1) != row.first_seq,
+            flags: row.flags,
+        });
+    }
+
     /// Returns what is known of a session before its next frame.
     pub(crate) fn before(&self, key: SessionKey, shares: &Shares) -> Before {
         Before {

@@ -1,0 +1,183 @@
+//! Every state that a crash may leave, opened; and recovery crashed while it opens them.
+
+use super::ledger::Ledger;
+use super::machine::FixedMachine;
+use super::workload::{self, Run, Workload};
+use gatelog_engine::backend::{Backend, Durability};
+use gatelog_engine::log::{Log, LogConfig};
+use gatelog_engine::storage::Sim;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// How much of what is possible is tried.
+#[derive(Clone, Copy, Debug)]
+pub struct Enumeration {
+    /// States drawn where a moment has too many units for all subsets.
+    pub drawn: usize,
+    /// One state in so many is opened; 1 for all.
+    pub stride: usize,
+    /// How deep recovery itself is crashed.
+    pub depth: usize,
+    /// One state in so many of a crashed recovery is opened.
+    pub recovery_stride: usize,
+    /// Where the choices begin.
+    pub seed: u64,
+}
+
+/// What was tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Moments at which a crash was tried.
+    pub moments: u64,
+    /// States that were opened after a power cut.
+    pub power_cuts: u64,
+    /// States that were opened after the death of the process.
+    pub kills: u64,
+    /// States that were opened after recovery itself had crashed.
+    pub recoveries: u64,
+    /// States of a second generation: opened, written, crashed, and opened again.
+    pub generations: u64,
+}
+
+impl Tally {
+    /// Adds another tally.
+    pub fn add(&mut self, other: Tally) {
+        self.moments += other.moments;
+        self.power_cuts += other.power_cuts;
+        self.kills += other.kills;
+        self.recoveries += other.recoveries;
+        self.generations += other.generations;
+    }
+}
+
+impl Enumeration {
+    /// Tries a workload.
+    ///
+    /// # Errors
+    ///
+    /// The first state that does not open, or that lost what was promised, in words.
+    pub fn of(&self, workload: &Workload) -> Result<Tally, String> {
+        let Run { moments, ledger } = workload.run(self.seed);
+        let mut tally = Tally::default();
+        let mut number = 0_usize;
+        for moment in &moments {
+            tally.moments += 1;
+            let at = moment.operations();
+            let told = |what: String| format!("{}, moment {at}: {what}", workload.name);
+            let case = Case { ledger: &ledger, at, config: &workload.config, seed: self.seed };
+            let killed = moment.clone();
+            killed.kill();
+            tally.kills += 1;
+            case.judge(&killed, Durability::Written).map_err(|what| told(format!("kill: {what}")))?;
+            for state in moment.crash_states(self.drawn, self.seed ^ at) {
+                number += 1;
+                if !number.is_multiple_of(self.stride) {
+                    continue;
+                }
+                tally.power_cuts += 1;
+                let (choice, disk) = state;
+                let told = |what| told(format!("power cut {choice}: {what}"));
+                self.state(&case, &disk, self.depth, &mut tally).map_err(told)?;
+            }
+        }
+        Ok(tally)
+    }
+
+    /// Opens a state; crashes that opening at every moment, so deep; crashes what follows it.
+    fn state(
+        &self,
+        case: &Case<'_>,
+        disk: &Sim,
+        depth: usize,
+        tally: &mut Tally,
+    ) -> Result<(), String> {
+        let opened = disk.clone();
+        opened.record_moments();
+        let log = case.judge(&opened, Durability::Synced)?;
+        let recovery = opened.take_moments();
+        if depth > 0 {
+            let mut number = 0_usize;
+            for moment in &recovery {
+                for (choice, state) in moment.crash_states(0, self.seed) {
+                    number += 1;
+                    if !number.is_multiple_of(self.recovery_stride) {
+                        continue;
+                    }
+                    tally.recoveries += 1;
+                    self.state(case, &state, depth - 1, tally)
+                        .map_err(|what| format!("recovery crashed {choice}: {what}"))?;
+                }
+            }
+        }
+        if depth == self.depth {
+            tally.generations += 1;
+            self.second_generation(case, &opened, &log)?;
+        }
+        Ok(())
+    }
+
+    /// What was recovered is now promised: appends to every session, crashes, and opens again.
+    fn second_generation(&self, case: &Case<'_>, disk: &Sim, log: &Log) -> Result<(), String> {
+        let mut known = Vec::new();
+        for session in case.ledger.sessions() {
+            let Ok(Some(info)) = log.find(session) else { continue };
+            let batch = workload::batch(session, info.next_seq, 1, 0, 1_000_000);
+            log.append(session, batch, Durability::Synced)
+                .map_err(|error| format!("second generation: {session}: {error:?}"))?;
+            known.push((session.to_owned(), events(log, session)?));
+        }
+        // Everything that is durable now must be there after a cut that keeps nothing else, and
+        // after one that keeps all.
+        for keep in [false, true] {
+            let state = disk.power_cut(|unit| keep && !unit.is_torn());
+            let log = case.open(&state)?;
+            for (session, events_before) in &known {
+                let now = events(&log, session)?;
+                if now != *events_before {
+                    return Err(format!(
+                        "second generation: {session} had {} events, and has {}",
+                        events_before.len(),
+                        now.len()
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Case<'a> {
+    ledger: &'a Ledger,
+    at: u64,
+    config: &'a LogConfig,
+    seed: u64,
+}
+
+impl Case<'_> {
+    fn open(&self, disk: &Sim) -> Result<Log, String> {
+        let machine = Arc::new(FixedMachine::new(self.seed ^ 0x5EED));
+        workload::open(disk.disk(), machine, self.config)
+            .map_err(|error| format!("refused ({:?} {:?}): {error}", error.kind, error.rule))
+    }
+
+    /// Opens a state and compares what it holds with the ledger.
+    fn judge(&self, disk: &Sim, survives: Durability) -> Result<Log, String> {
+        let log = self.open(disk)?;
+        for session in self.ledger.sessions() {
+            let found = log.find(session).map_err(|error| error.to_string())?;
+            let recovered = found.map(|_| events(&log, session)).transpose()?;
+            self.ledger.judge(session, recovered.as_deref(), self.at, survives)?;
+        }
+        Ok(log)
+    }
+}
+
+fn events(log: &Log, session: &str) -> Result<Vec<Vec<u8>>, String> {
+    let mut events = Vec::new();
+    log.read(session, 0, &mut |stored| {
+        events.push(stored.data.to_vec());
+        ControlFlow::Continue(())
+    })
+    .map_err(|error| format!("{session} cannot be read: {error}"))?;
+    Ok(events)
+}

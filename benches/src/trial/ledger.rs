@@ -1,0 +1,103 @@
+//! What was issued to a store, and what it promised.
+
+use gatelog_engine::backend::Durability;
+use std::collections::BTreeMap;
+
+/// What the store said of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// It is in the log, in this class.
+    Reached(Durability),
+    /// It is not in the log and never will be.
+    Never,
+    /// Nobody knows, or nobody was told yet.
+    Open,
+}
+
+/// One batch of a session.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Seq of its first event.
+    pub first_seq: u64,
+    /// The payloads of its events.
+    pub payloads: Vec<Vec<u8>>,
+    /// Operations of the disk when it was issued.
+    pub issued_at: u64,
+    /// Operations of the disk when the store answered.
+    pub answered_at: u64,
+    /// What it answered.
+    pub promise: Promise,
+}
+
+/// The batches of every session, in the order in which they were issued.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    sessions: BTreeMap<String, Vec<Entry>>,
+}
+
+impl Ledger {
+    /// Enters a batch.
+    pub fn enter(&mut self, session: &str, entry: Entry) {
+        self.sessions.entry(session.to_owned()).or_default().push(entry);
+    }
+
+    /// Returns the sessions.
+    pub fn sessions(&self) -> impl Iterator<Item = &str> {
+        self.sessions.keys().map(String::as_str)
+    }
+
+    /// Judges what was recovered of a session after a crash at a moment: `survives` is the least
+    /// class that outlives the crash. `None` for a session that is not there.
+    ///
+    /// # Errors
+    ///
+    /// What was lost, or what came from nowhere, in words.
+    pub fn judge(
+        &self,
+        session: &str,
+        recovered: Option<&[Vec<u8>]>,
+        moment: u64,
+        survives: Durability,
+    ) -> Result<(), String> {
+        let entries = self.sessions.get(session).map_or(&[][..], Vec::as_slice);
+        let promised = |entry: &&Entry| {
+            entry.answered_at <= moment
+                && matches!(entry.promise, Promise::Reached(class) if class >= survives)
+        };
+        let last = entries.iter().filter(promised).next_back();
+        let Some(recovered) = recovered else {
+            return match last {
+                Some(_) => Err(format!("session {session} was promised and is not there")),
+                None => Ok(()),
+            };
+        };
+        let count = recovered.len() as u64;
+        if let Some(last) = last {
+            let end = last.first_seq + last.payloads.len() as u64;
+            if end > count {
+                return Err(format!("{session}: promised up to seq {end}, recovered {count}"));
+            }
+        }
+        // Of the batches that begin at a seq the last one issued by then may be there, or one that
+        // failed without a word; one that never will be may not.
+        for (seq, payload) in (0..).zip(recovered) {
+            let known = entries.iter().any(|entry| {
+                entry.issued_at <= moment
+                    && !(entry.promise == Promise::Never && entry.answered_at <= moment)
+                    && seq >= entry.first_seq
+                    && entry.payloads.get((seq - entry.first_seq) as usize) == Some(payload)
+            });
+            if !known {
+                let text = String::from_utf8_lossy(payload);
+                return Err(format!("{session}: event {seq} was not issued, or denied: {text}"));
+            }
+        }
+        // A batch is whole or absent.
+        let is_edge = count == 0
+            || entries.iter().any(|entry| entry.first_seq + entry.payloads.len() as u64 == count);
+        if !is_edge {
+            return Err(format!("{session}: a batch was recovered in part, up to seq {count}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,15 @@
+//! Trials of the native store: what a crash, a flipped bit or a killed process may leave.
+//!
+//! A trial runs a workload on a simulated disk, keeps a ledger of what was issued and what was
+//! promised, makes every state that a crash may leave at every moment, and opens each of them. The
+//! ledger lives outside of what is tried.
+
+mod machine;
+mod ledger;
+mod workload;
+mod crash;
+
+pub use crash::{Enumeration, Tally};
+pub use ledger::{Ledger, Promise};
+pub use machine::FixedMachine;
+pub use workload::{Run, Step, Workload};

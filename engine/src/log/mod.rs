@@ -1,0 +1,3 @@
+//! The native store.
+
+pub(crate) mod tail;

@@ -1,3 +1,32 @@
-//! The native store.
+//! The native store: a segmented log of frames, one batch of one session each.
+//!
+//! `docs/format.md` says what lies on the disk, byte by byte; the files of this module say it again
+//! for the structure that each of them reads and writes.
 
+#![cfg_attr(not(test), expect(dead_code, reason = "codecs come before the log that uses them"))]
+
+pub(crate) mod limit;
+pub(crate) mod field;
+pub(crate) mod crc;
+pub(crate) mod kind;
+pub(crate) mod chain;
+pub(crate) mod segment_header;
+pub(crate) mod frame;
+pub(crate) mod table;
+pub(crate) mod encoded;
+pub(crate) mod envelope;
+pub(crate) mod records;
+pub(crate) mod body;
+pub(crate) mod superblock;
+pub(crate) mod durable;
+pub(crate) mod name;
 pub(crate) mod tail;
+pub(crate) mod source;
+pub(crate) mod scene;
+pub(crate) mod behind;
+pub(crate) mod walk;
+pub(crate) mod tally;
+pub(crate) mod closed;
+pub(crate) mod judgement;
+pub(crate) mod recovery;
+pub(crate) mod reader;

@@ -115,7 +115,7 @@ block! {
 }
 
 pub(crate) static FILES: &[Row<FilePattern>] = {
-    use Verdict::{Corrupt, Note};
+    use Verdict::Corrupt;
     const ANY: FilePattern = FilePattern::ANY;
     const SPARE: FilePattern = FilePattern { subject: &[Subject::Spare], ..ANY };
     const NAMED: FilePattern = FilePattern { subject: &[Subject::Named], ..ANY };

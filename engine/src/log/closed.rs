@@ -12,9 +12,12 @@ use super::scene::SegmentFile;
 use super::segment_header::SegmentHeader;
 use super::source::{Cached, Source, Window, patiently};
 use super::tail::{At, Raw};
+use super::table::{SessionRow, Table};
 use super::tally::Tally;
 use super::walk::{Start, walk};
 use crate::backend::Error;
+#[cfg(doc)]
+use crate::backend::ErrorKind;
 use crate::storage::Storage;
 use std::path::PathBuf;
 
@@ -91,6 +94,35 @@ pub(crate) fn check(
         _ => ("frame/header", Raw::Bad),
     };
     Ok(Err(Broken { rule, offset: walked.stop_offset, raw }))
+}
+
+/// Returns the session table of a segment: the one at its end, or what was seen without one.
+///
+/// # Errors
+///
+/// [`ErrorKind::Io`]; [`ErrorKind::Corrupt`] where the table is not what was written.
+pub(crate) fn rows(
+    storage: &dyn Storage,
+    closed: &ClosedSegment,
+) -> Result<Vec<SessionRow>, Error> {
+    if let Some(tally) = &closed.tally {
+        return Ok(tally.sessions.values().map(|seen| seen.row.clone()).collect());
+    }
+    let Some(offset) = closed.table_offset else { return Ok(Vec::new()) };
+    let file = patiently(&closed.path, 0, || storage.open(&closed.path))?;
+    let mut source = Cached::new(&*file, &closed.path);
+    let mut window = Window::new(&mut source, closed.end_offset);
+    // The frame was found whole when the segment was checked.
+    let start = offset + FRAME_HEADER_BYTES as u64;
+    let bytes = window.at(offset, FRAME_HEADER_BYTES)?;
+    let head = bytes.first_chunk().and_then(|bytes| FrameHead::parse(bytes).ok());
+    let count = head.map_or(0, |head| head.body_bytes as usize);
+    let table = window.at(start, count)?;
+    let rows = Table::parse(table).and_then(|table| table.rows().collect());
+    rows.map_err(|_| {
+        let message = "the session table is not what was written; run `log-verify` on the store";
+        Error::corrupt("frame/body", message).at(&closed.path, Some(offset))
+    })
 }
 
 /// Returns whether the frame that ends the segment is where the successor says, and is the one.

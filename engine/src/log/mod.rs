@@ -28,5 +28,6 @@ pub(crate) mod walk;
 pub(crate) mod tally;
 pub(crate) mod closed;
 pub(crate) mod judgement;
+pub(crate) mod fresh;
 pub(crate) mod recovery;
 pub(crate) mod reader;

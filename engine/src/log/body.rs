@@ -3,15 +3,15 @@
 //! | kind | body |
 //! |---|---|
 //! | data | `[key 16]`, records |
-//! | create | id_bytes 4, header_bytes 4, dialect 4, zeros 4, id, header, then as data |
+//! | create | `id_bytes` 4, `header_bytes` 4, dialect 4, zeros 4, id, header, then as data |
 //! | watermark | nothing |
 //! | close, rotate | the session table of the segment |
-//! | delete | key of the session 16, last_seq 8 (2⁶⁴ − 1 where it had no event) |
-//! | rules | version 4, type_count 4, profile_bytes 4, zeros 4, profile, types |
+//! | delete | key of the session 16, `last_seq` 8 (2⁶⁴ − 1 where it had no event) |
+//! | rules | version 4, `type_count` 4, `profile_bytes` 4, zeros 4, profile, types |
 //!
-//! A record is time_ms 8, envelope_bytes 4, payload_bytes 4, envelope, payload. A type is
-//! kind_bytes 4, owner_bytes 4, flags 4 (1: on the surface), zeros 4, kind, owner. The key is there
-//! if and only if the header's flag says so.
+//! A record is `time_ms` 8, `envelope_bytes` 4, `payload_bytes` 4, envelope, payload. A type is
+//! `kind_bytes` 4, `owner_bytes` 4, flags 4 (1: on the surface), zeros 4, kind, owner. The key is
+//! there if and only if the header's flag says so.
 //!
 //! A frame is well formed if and only if its body is exactly this and its header is what its kind
 //! asks for. That is no part of being valid: no crash makes a valid frame that is ill formed.
@@ -145,7 +145,9 @@ pub(crate) fn encode_rules(
 }
 
 fn put_numbers(body: &mut Vec<u8>, numbers: [u32; 4]) {
-    numbers.iter().for_each(|number| body.extend_from_slice(&number.to_le_bytes()));
+    for number in numbers {
+        body.extend_from_slice(&number.to_le_bytes());
+    }
 }
 
 fn within(what: Limited, size: usize, limit: usize) -> Result<(), Refusal> {
@@ -169,7 +171,9 @@ fn encode_batch(
     let body_bytes = front_bytes + records::bytes_of(batch);
     super::encoded::fits(body_bytes as u64, frame_bytes_max)?;
     let mut frame = Encoded::room(body_bytes);
-    front.iter().for_each(|part| frame.extend_from_slice(part));
+    for part in front {
+        frame.extend_from_slice(part);
+    }
     records::write(&mut frame, batch)?;
     let mut encoded = Encoded::of(kind, frame);
     encoded.has_key = batch.key.is_some();

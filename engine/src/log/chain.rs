@@ -2,9 +2,9 @@
 //!
 //! `digest = BLAKE3-128( prev ‖ lsn ‖ kind ‖ flags ‖ session ‖ first_seq ‖ record_count ‖
 //! BLAKE3-128(body) )`, numbers little-endian, 70 bytes in all; BLAKE3-128 is the first 16 bytes of
-//! the BLAKE3 hash. `prev` is the digest of the frame with the next smaller lsn in the store, across
-//! segments and cuts; before the first frame it is `BLAKE3-128(store_id)`. Nothing physical goes in,
-//! so that a raw, a sealed and a copied store have the same chain.
+//! the BLAKE3 hash. `prev` is the digest of the frame with the next smaller lsn in the store,
+//! across segments and cuts; before the first frame it is `BLAKE3-128(store_id)`. Nothing physical
+//! goes in, so that a raw, a sealed and a copied store have the same chain.
 
 use super::field::{put, put_u32, put_u64};
 use super::kind::Kind;

@@ -4,10 +4,10 @@
 //! |---|---|---|
 //! | 0 | 4 | magic `GLD1` |
 //! | 4 | 4 | epoch |
-//! | 8 | 8 | segment_id |
-//! | 16 | 8 | durable_lsn |
-//! | 24 | 8 | end_offset |
-//! | 32 | 16 | store_id |
+//! | 8 | 8 | `segment_id` |
+//! | 16 | 8 | `durable_lsn` |
+//! | 24 | 8 | `end_offset` |
+//! | 32 | 16 | `store_id` |
 //! | 48 | 8 | counter |
 //! | 56 | 4 | zeros |
 //! | 60 | 4 | CRC over [0, 60) |
@@ -28,6 +28,7 @@ const MAGIC: [u8; 4] = *b"GLD1";
 const CRC_AT: usize = DURABLE_BYTES - 4;
 
 /// What is durable, as other processes learn it.
+#[expect(clippy::struct_field_names, reason = "these are the words of the format")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Durable {
     /// The write-open of the store.

@@ -4,22 +4,22 @@
 //! |---|---|---|
 //! | 0 | 4 | magic `GLF1` |
 //! | 4 | 1 | kind |
-//! | 5 | 1+2 | flags (1: the body has a key), header_bytes = 112 |
-//! | 8 | 8 | segment_id |
+//! | 5 | 1+2 | flags (1: the body has a key), `header_bytes` = 112 |
+//! | 8 | 8 | `segment_id` |
 //! | 16 | 8 | offset of this header in its file |
 //! | 24 | 8 | lsn |
-//! | 32 | 8 | durable_lsn, less than lsn |
+//! | 32 | 8 | `durable_lsn`, less than lsn |
 //! | 40 | 16 | session, zeros for frames of the store |
-//! | 56 | 8 | first_seq |
-//! | 64 | 4+4 | record_count, body_bytes |
-//! | 72 | 8 | session_prev_lsn, 0 for none |
+//! | 56 | 8 | `first_seq` |
+//! | 64 | 4+4 | `record_count`, `body_bytes` |
+//! | 72 | 8 | `session_prev_lsn`, 0 for none |
 //! | 80 | 16 | prev, the digest of the frame before |
 //! | 96 | 4 | CRC over body and padding |
 //! | 100 | 4+4 | epoch, zeros |
 //! | 108 | 4 | CRC over [0, 108) |
 //!
-//! A frame is valid at a place of a file if and only if magic, header CRC, header_bytes, kind,
-//! flags and zeros are right; 1 ≤ lsn < 2⁶³ and durable_lsn < lsn; it names this file and this
+//! A frame is valid at a place of a file if and only if magic, header CRC, `header_bytes`, kind,
+//! flags and zeros are right; 1 ≤ lsn < 2⁶³ and `durable_lsn` < lsn; it names this file and this
 //! place and ends inside the file; and its body CRC holds and its padding is zero. It *follows*
 //! if and only if its lsn is the one expected and `prev` is the chain.
 

@@ -4,20 +4,20 @@
 //! |---|---|---|
 //! | 0 | 8 | magic `GATELOG\x01` |
 //! | 8 | 2+2 | format major 1, minor 0 |
-//! | 12 | 4 | header_bytes = 4,096 |
-//! | 16 | 16 | store_id |
-//! | 32 | 8 | segment_id |
-//! | 40 | 4+4 | epoch, group_align = 4,096 |
-//! | 48 | 8 | first_lsn |
-//! | 56 | 8 | segment_bytes |
-//! | 64 | 8+8 | prev_first_lsn, prev_segment_id |
-//! | 80 | 8+8 | prev_end_offset, prev_last_lsn |
-//! | 96 | 16 | prev_digest |
-//! | 112 | 8 | durable_lsn |
-//! | 120 | 1+1+6 | begin, digest_kind = 1, zeros |
-//! | 128 | 8+4+4 | cut_bytes, cut_crc, zeros |
-//! | 144 | 8 | created_ms |
-//! | 152 | 8 | prev_table_offset |
+//! | 12 | 4 | `header_bytes` = 4,096 |
+//! | 16 | 16 | `store_id` |
+//! | 32 | 8 | `segment_id` |
+//! | 40 | 4+4 | epoch, `group_align` = 4,096 |
+//! | 48 | 8 | `first_lsn` |
+//! | 56 | 8 | `segment_bytes` |
+//! | 64 | 8+8 | `prev_first_lsn`, `prev_segment_id` |
+//! | 80 | 8+8 | `prev_end_offset`, `prev_last_lsn` |
+//! | 96 | 16 | `prev_digest` |
+//! | 112 | 8 | `durable_lsn` |
+//! | 120 | 1+1+6 | begin, `digest_kind` = 1, zeros |
+//! | 128 | 8+4+4 | `cut_bytes`, `cut_crc`, zeros |
+//! | 144 | 8 | `created_ms` |
+//! | 152 | 8 | `prev_table_offset` |
 //! | 160 | 3,932 | zeros |
 //! | 4,092 | 4 | CRC over [0, 4,092) |
 //!
@@ -41,7 +41,7 @@ const MAGIC: [u8; 8] = *b"GATELOG\x01";
 /// The format that we write, and the only one that we read.
 pub(crate) const FORMAT_MAJOR: u16 = 1;
 
-/// What we write of it; a greater one may give zeros a meaning that we do without.
+/// What we write of it; another one may give zeros a meaning that we can do without.
 pub(crate) const FORMAT_MINOR: u16 = 0;
 
 /// The chain is of BLAKE3-128 over meaning.
@@ -106,7 +106,8 @@ pub(crate) struct SegmentHeader {
     pub(crate) cut_crc: u32,
     /// When the segment was made, in milliseconds since 1970.
     pub(crate) created_ms: u64,
-    /// Where in the segment before its `Rotate` frame starts; 0 for none.
+    /// Where in the segment before its last kept frame starts, if that is a `Rotate` or a `Close`
+    /// and so holds the table of that segment; 0 for none.
     pub(crate) prev_table_offset: u64,
 }
 
@@ -211,8 +212,7 @@ impl SegmentHeader {
         } else {
             let ends = SEGMENT_HEADER_BYTES..=SEGMENT_BYTES_MAX;
             let end = self.prev_end_offset;
-            demand(ends.contains(&end) && end % FRAME_ALIGN == 0, "prev_end_offset")?;
-            demand(self.prev_last_lsn + 1 >= self.prev_first_lsn, "prev_last_lsn")?;
+            demand(ends.contains(&end) && end.is_multiple_of(FRAME_ALIGN), "prev_end_offset")?;
         }
         let may_cut = !matches!(self.begin, Begin::First | Begin::Rotated);
         let cut_max = if may_cut { SEGMENT_BYTES_MAX - self.prev_end_offset } else { 0 };
@@ -220,8 +220,8 @@ impl SegmentHeader {
         demand(self.cut_bytes != 0 || self.cut_crc == 0, "cut_crc")?;
         let table = self.prev_table_offset;
         let tables = SEGMENT_HEADER_BYTES..self.prev_end_offset.max(SEGMENT_HEADER_BYTES);
-        let is_table = tables.contains(&table) && table % FRAME_ALIGN == 0;
-        demand(table == 0 || self.begin == Begin::Rotated && is_table, "prev_table_offset")
+        let is_table = tables.contains(&table) && table.is_multiple_of(FRAME_ALIGN);
+        demand(table == 0 || is_table, "prev_table_offset")
     }
 }
 
@@ -231,7 +231,7 @@ fn constants(bytes: &[u8; BYTES]) -> Result<(), &'static str> {
     demand(u64::from(u32_at(bytes, 44)) == GROUP_ALIGN, "group_align")?;
     demand(bytes[121] == DIGEST_KIND, "digest_kind")?;
     let zeros = [122..128, 140..144, 160..CRC_AT];
-    let is_ours = u16_at(bytes, 10) <= FORMAT_MINOR;
+    let is_ours = u16_at(bytes, 10) == FORMAT_MINOR;
     demand(!is_ours || zeros.into_iter().all(|range| is_zero(&bytes[range])), "zeros")
 }
 

@@ -4,18 +4,18 @@
 //! |---|---|---|
 //! | 0 | 8 | magic `GATESTOR` |
 //! | 8 | 4+4 | version = 1, state (1 open, 2 clean) |
-//! | 16 | 16 | store_id |
-//! | 32 | 8 | slot_seq; the greater one counts |
+//! | 16 | 16 | `store_id` |
+//! | 32 | 8 | `slot_seq`; the greater one counts |
 //! | 40 | 4+4 | epoch, zeros |
-//! | 48 | 8+8 | first_lsn and segment_id of the active segment |
-//! | 64 | 8 | durable_lsn |
-//! | 72 | 8+16 | end_offset, end_digest; zeros unless clean |
+//! | 48 | 8+8 | `first_lsn` and `segment_id` of the active segment |
+//! | 64 | 8 | `durable_lsn` |
+//! | 72 | 8+16 | `end_offset`, `end_digest`; zeros unless clean |
 //! | 96 | 8+8 | device, inode of this file |
 //! | 112 | 3,980 | zeros |
 //! | 4,092 | 4 | CRC over [0, 4,092) |
 //!
 //! A slot is valid if and only if magic and CRC hold, the version is known, every field is in its
-//! range, and it lies where its slot_seq puts it: the even ones at 0, the odd ones at 4,096.
+//! range, and it lies where its `slot_seq` puts it: the even ones at 0, the odd ones at 4,096.
 
 use super::chain::{Digest, StoreId};
 use super::crc::crc;
@@ -49,6 +49,7 @@ pub(crate) enum Stop {
 }
 
 /// One slot of `STORE`.
+#[expect(clippy::struct_field_names, reason = "these are the words of the format")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     /// The store.
@@ -167,7 +168,8 @@ impl Slot {
 
 /// Returns whether an offset can be the first one behind a frame.
 pub(super) fn is_end_offset(offset: u64) -> bool {
-    (SEGMENT_HEADER_BYTES..=SEGMENT_BYTES_MAX).contains(&offset) && offset % FRAME_ALIGN == 0
+    (SEGMENT_HEADER_BYTES..=SEGMENT_BYTES_MAX).contains(&offset)
+        && offset.is_multiple_of(FRAME_ALIGN)
 }
 
 /// Reads both slots of `STORE`, given its bytes.

@@ -2,9 +2,9 @@
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
-//! | 0 | 4+4+8 | row_count, id_bytes, zeros |
+//! | 0 | 4+4+8 | `row_count`, `id_bytes`, zeros |
 //! | 16 | 4,096 each | pages: 42 rows of 96 bytes, zeros, at 4,092 the CRC over [0, 4,092) |
-//! | … | id_bytes | ids, in the order of the rows |
+//! | … | `id_bytes` | ids, in the order of the rows |
 //!
 //! One row for each session with a frame in the segment, in ascending order of the keys; all pages
 //! but the last are full, and what a page has no row for is zero. A row:
@@ -12,12 +12,12 @@
 //! | offset | bytes | field |
 //! |---|---|---|
 //! | 0 | 16 | key |
-//! | 16 | 8+8 | first_seq, last_seq = first_seq − 1 modulo 2⁶⁴ where it has no event here |
-//! | 32 | 8+8 | first_lsn, last_lsn |
-//! | 48 | 8 | last_time_ms, 0 without an event |
-//! | 56 | 4+4 | first_block, block_count: 0 in a raw segment |
-//! | 64 | 4+4 | frame_count, flags (1 created, 2 forked, 4 deleted here) |
-//! | 72 | 4+4+16 | id_offset among the ids, id_bytes (both 0 for none), zeros |
+//! | 16 | 8+8 | `first_seq`, `last_seq` = `first_seq` − 1 modulo 2⁶⁴ where it has no event here |
+//! | 32 | 8+8 | `first_lsn`, `last_lsn` |
+//! | 48 | 8 | `last_time_ms`, 0 without an event |
+//! | 56 | 4+4 | `first_block`, `block_count`: 0 in a raw segment |
+//! | 64 | 4+4 | `frame_count`, flags (1 created, 2 forked, 4 deleted here) |
+//! | 72 | 4+4+16 | `id_offset` among the ids, `id_bytes` (both 0 for none), zeros |
 //!
 //! The table is valid if and only if its length is what its front says, each page's CRC holds, and
 //! each row is in its range. It is searched in place: a search looks at the pages that it needs.
@@ -110,7 +110,9 @@ pub(crate) fn encode_into(to: &mut Vec<u8>, rows: &[SessionRow]) {
         put_u32(&mut page, CRC_AT, sum);
         to.extend_from_slice(&page);
     }
-    ids().for_each(|id| to.extend_from_slice(id.as_bytes()));
+    for id in ids() {
+        to.extend_from_slice(id.as_bytes());
+    }
 }
 
 fn encode_row(row: &SessionRow, id_offset: u32, bytes: &mut [u8]) {

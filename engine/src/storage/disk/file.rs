@@ -49,13 +49,11 @@ impl WriteFile for DiskFile {
     }
 
     fn read_device_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-        let direct = match self.direct.get() {
-            Some(known) => known,
-            None => {
-                let opened = direct::open(&self.file)?;
-                self.direct.get_or_init(|| opened)
-            }
-        };
+        if self.direct.get().is_none() {
+            let opened = direct::open(&self.file)?;
+            self.direct.get_or_init(|| opened);
+        }
+        let direct = self.direct.get().and_then(Option::as_ref);
         match direct {
             Some(direct) => direct.read_at(offset, buffer),
             None => Ok(None),

@@ -1,0 +1,518 @@
+//! Opens a store for writing: carries out what the judgement says, with the lock held.
+//!
+//! In this order, and each step a function, so that a crash between any two leaves a state that
+//! the next open judges like any other:
+//!
+//! 1. the last segment is synced: what a killed process left dirty;
+//! 2. the store is judged;
+//! 3. everything above W is read from the device, and the judgement settles on that. Where the
+//!    file system has no such reads, the kept bytes above W are written again in place;
+//! 4. the last segment is synced again, so that the device has given up its own cache;
+//! 5. shells without a header go to `quarantine`, a lost rename is made up for;
+//! 6. a new segment is begun, if the row says so. No byte of the old file changes: the cut is a
+//!    statement in the new one's header;
+//! 7. a slot of `STORE` says that the store is open;
+//! 8. what is left over is removed.
+//!
+//! Before 6 nothing was decided on the disk, after 7 everything was. Only what the device has said
+//! is stated as durable.
+
+use super::chain::{Digest, StoreId};
+use super::closed::ClosedSegment;
+use super::crc;
+use super::durable::Durable;
+use super::fresh::{self, write_all};
+use super::frame::Kind;
+use super::judgement::{Judgement, LastSegment, Note, judge, walk_last};
+use super::limit::{FIRST_SEGMENT_BYTES, LSN_MAX, SEGMENT_BYTES_MIN, SEGMENT_HEADER_BYTES};
+use super::name;
+use super::scene::{Scene, SegmentFile};
+use super::segment_header::{Begin, SegmentHeader};
+use super::source::{Cached, Device, Source};
+use super::segment_file::Spare;
+use super::superblock::{STORE_BYTES, Slot, Stop};
+use super::tail::{Act, Images, Ruling};
+use super::tally::Tally;
+use crate::backend::{Error, ErrorKind};
+use crate::machine::Machine;
+use crate::storage::{Create, Volume, WriteFile};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How often a store is looked at again because a file vanished under our eyes.
+const LOOKS: usize = 8;
+
+/// Bytes that are compared or written again at once.
+const STEP_BYTES: u64 = 1 << 20;
+
+/// Where files go that hold nothing and have a name of ours.
+const QUARANTINE: &str = "quarantine";
+
+/// A store to be opened for writing. The caller holds its lock, and has made its directory.
+pub(crate) struct Recovery<'a> {
+    /// The disk.
+    pub(crate) volume: &'a dyn Volume,
+    /// Clock and chance.
+    pub(crate) machine: &'a dyn Machine,
+    /// The store's directory.
+    pub(crate) dir: &'a Path,
+    /// The size of a grown segment, in bytes; none that recovery makes is larger.
+    pub(crate) segment_bytes: u64,
+    /// Make the store if there is none.
+    pub(crate) may_create: bool,
+}
+
+/// The segment that takes groups.
+pub(crate) struct Active {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// The file.
+    pub(crate) file: Arc<dyn WriteFile>,
+    /// Its header.
+    pub(crate) header: SegmentHeader,
+}
+
+/// A store that is open for writing. Everything that it holds is durable.
+pub(crate) struct Opened {
+    /// The number of this write-open.
+    pub(crate) epoch: u32,
+    /// Identity of the store.
+    pub(crate) store_id: StoreId,
+    /// The segment that takes groups.
+    pub(crate) active: Active,
+    /// The first byte behind its last frame; the next group starts at the next multiple of 4,096.
+    pub(crate) end_offset: u64,
+    /// Lsn of the next frame.
+    pub(crate) next_lsn: u64,
+    /// Lsn of the last frame, which is durable; 0 for none.
+    pub(crate) durable_lsn: u64,
+    /// Digest of that frame.
+    pub(crate) digest: Digest,
+    /// Segments before the active one, by ascending first lsn.
+    pub(crate) closed: Vec<ClosedSegment>,
+    /// Sessions seen in the active segment.
+    pub(crate) tally: Tally,
+    /// The slot of `STORE` that was written.
+    pub(crate) slot: Slot,
+    /// The durable end as it was found.
+    pub(crate) durable: Option<Durable>,
+    /// The row that decided.
+    pub(crate) ruling: Ruling,
+    /// Files of zeros that wait to be used.
+    pub(crate) spares: Vec<Spare>,
+    /// What is to be said.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// Where the log ends, and in which segment it goes on.
+struct End {
+    active: Active,
+    end_offset: u64,
+    next_lsn: u64,
+    durable_lsn: u64,
+    digest: Digest,
+    tally: Tally,
+}
+
+/// What the device answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    /// The judgement stands on what the device has.
+    Settled,
+    /// The last segment never got its name, holds no frame, and the device lacks its header: it is
+    /// what is left of an open that failed.
+    Unwritten,
+}
+
+impl Recovery<'_> {
+    /// Opens the store.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Corrupt`] and [`ErrorKind::Unsupported`] where the judgement refuses it, and
+    /// then nothing was changed; [`ErrorKind::NotAStore`] where there is none and none may be made;
+    /// [`ErrorKind::Io`] and [`ErrorKind::NoSpace`] where the disk fails: the next open goes on
+    /// from whatever was done.
+    pub(crate) fn open(&self) -> Result<Opened, Error> {
+        if !crc::self_test() {
+            let message = "the checksum is computed wrongly on this machine; nothing was opened";
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        for _ in 0..LOOKS {
+            let scene = match Scene::look(self.volume, self.dir) {
+                Err(error) if error.kind == ErrorKind::Busy => continue,
+                looked => looked?,
+            };
+            self.sync_last(&scene)?;
+            let mut judgement = judge(self.volume, &scene)?;
+            refuse(&judgement)?;
+            let Some(path) = judgement.last.as_ref().map(|last| last.file.path.clone()) else {
+                return self.carry_out(&scene, judgement, None);
+            };
+            let file = self.open_existing(&path)?;
+            if self.ask_device(&scene, &mut judgement, &file)? == Asked::Unwritten {
+                self.remove(&path)?;
+                continue;
+            }
+            refuse(&judgement)?;
+            sync(&*file, &path)?;
+            return self.carry_out(&scene, judgement, Some(file));
+        }
+        let message = "files of the store vanish while it is opened; somebody else changes it";
+        Err(Error::new(ErrorKind::Busy, message).at(self.dir, None))
+    }
+
+    /// Step 1. Every segment that can turn out to be the last is synced: from the last one back to
+    /// the first with a header.
+    fn sync_last(&self, scene: &Scene) -> Result<(), Error> {
+        for segment in scene.segments.iter().rev() {
+            sync(&*self.open_existing(&segment.path)?, &segment.path)?;
+            if segment.header.is_ok() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Step 3. Compares what the device has above W with what the cache shows; where that is not
+    /// the same, only the device counts.
+    fn ask_device(
+        &self,
+        scene: &Scene,
+        judgement: &mut Judgement,
+        file: &Arc<dyn WriteFile>,
+    ) -> Result<Asked, Error> {
+        let Some(last) = &judgement.last else { return Ok(Asked::Settled) };
+        let (segment, header) = (last.file.clone(), last.header.clone());
+        let path = segment.path.clone();
+        let is_empty = last.walked.last.is_none();
+        let (from, end) = (last.walked.above(judgement.witness.lsn), header.segment_bytes);
+        let from = if is_empty || segment.is_unnamed { 0 } else { from };
+        if let Some(mut device) = Device::new(&**file, &path, from)? {
+            let mut cached = Cached::new(&**file, &path);
+            let page = SEGMENT_HEADER_BYTES.max(from);
+            let is_begun = is_alike(&mut cached, &mut device, from, page)?;
+            if !is_begun && is_empty && segment.is_unnamed {
+                return Ok(Asked::Unwritten);
+            }
+            if !is_begun || !is_alike(&mut cached, &mut device, page, end)? {
+                let walked = walk_last(&mut device, &segment, &header)?;
+                judgement.settle(scene, walked, Images::Differ);
+            }
+        } else {
+            // What is used on must be zeros on the device as well. The header of a segment with a
+            // name is durable, and a torn write would cost it.
+            let goes_on = judgement.ruling.act == Act::Use;
+            let from = if segment.is_unnamed { 0 } else { from.max(SEGMENT_HEADER_BYTES) };
+            write_again(&**file, &path, from, if goes_on { end } else { last.walked.end_offset })?;
+        }
+        Ok(Asked::Settled)
+    }
+
+    /// Steps 5 to 8.
+    fn carry_out(
+        &self,
+        scene: &Scene,
+        mut judgement: Judgement,
+        file: Option<Arc<dyn WriteFile>>,
+    ) -> Result<Opened, Error> {
+        let epoch = judgement.epoch.checked_add(1).ok_or_else(|| {
+            let message = "the store was opened for writing 4,294,967,295 times and takes no more";
+            Error::new(ErrorKind::Unsupported, message).at(self.dir, None)
+        })?;
+        for path in &judgement.empties {
+            self.quarantine(path)?;
+        }
+        let act = judgement.ruling.act;
+        let end = match (judgement.last.take(), file) {
+            (Some(mut last), Some(file)) => {
+                if last.file.is_unnamed {
+                    let path = &last.file.path;
+                    last.file.path =
+                        fresh::name_it(self.volume, self.dir, path, last.header.first_lsn)?;
+                }
+                match act {
+                    Act::Use => go_on(last, file),
+                    _ => self.begin(scene, &mut judgement, last, epoch)?,
+                }
+            }
+            _ => self.make(scene, &mut judgement, epoch)?,
+        };
+        let slot = self.say_open(scene, judgement.store_id, &end, epoch)?;
+        for path in judgement.left_over.iter().chain(&scene.aside) {
+            // Nothing depends on it; the next open tries again.
+            let _ = self.volume.remove(path);
+        }
+        let Judgement { store_id, closed, ruling, notes, .. } = judgement;
+        let End { active, end_offset, next_lsn, durable_lsn, digest, tally } = end;
+        let durable = scene.durable;
+        let spares = scene.spares.iter().filter(|spare| spare.is_zero);
+        let spares = spares
+            .filter_map(|spare| Spare::adopt(self.volume, &spare.path, spare.bytes))
+            .collect();
+        Ok(Opened {
+            epoch,
+            store_id,
+            active,
+            end_offset,
+            next_lsn,
+            durable_lsn,
+            digest,
+            closed,
+            tally,
+            slot,
+            durable,
+            ruling,
+            spares,
+            notes,
+        })
+    }
+
+    /// Step 5. Moves a file that holds nothing out of the way; nothing is ever deleted that has a
+    /// segment's name.
+    fn quarantine(&self, path: &Path) -> Result<(), Error> {
+        let dir = self.dir.join(QUARANTINE);
+        match self.volume.create_dir(&dir) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(Error::io(dir, "the directory cannot be made", error));
+            }
+            _ => {}
+        }
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let free = (0..u32::MAX).map(|number| match number {
+            0 => dir.join(format!("{stem}-0.bin")),
+            more => dir.join(format!("{stem}-0.{more}.bin")),
+        });
+        let is_free = |to: &PathBuf| {
+            let found = self.volume.stat(to);
+            found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
+        let to = free.take(LOOKS * LOOKS).find(is_free).ok_or_else(|| {
+            let message = "this segment was quarantined too often; empty the directory";
+            Error::new(ErrorKind::NotAStore, message).at(&dir, None)
+        })?;
+        let moved = self.volume.rename(path, &to);
+        moved.map_err(|error| Error::io(path, "the file cannot be quarantined", error))?;
+        self.sync_dir(&dir)?;
+        self.sync_dir(self.dir)
+    }
+
+    /// Step 6, for a store that goes on behind another segment.
+    fn begin(
+        &self,
+        scene: &Scene,
+        judgement: &mut Judgement,
+        last: LastSegment,
+        epoch: u32,
+    ) -> Result<End, Error> {
+        let LastSegment { file, header: before, walked, tally } = last;
+        // A cut that falls on a segment's first frame would give the next one the same name.
+        let first_lsn = walked.next_lsn.max(before.first_lsn + 1);
+        if first_lsn > LSN_MAX {
+            let message = "the log is at its last lsn and takes no more";
+            return Err(Error::new(ErrorKind::Unsupported, message).at(self.dir, None));
+        }
+        let table = walked.last.filter(|last| last.kind == Kind::Rotate).map(|last| last.offset);
+        let (begin, table, residue) = match (judgement.ruling.act, table) {
+            (Act::Cut, _) => (Begin::TornCut, None, Some(walked.residue)),
+            (_, Some(offset)) => (Begin::Rotated, Some(offset), None),
+            _ => (Begin::Unclean, None, None),
+        };
+        let limits = SEGMENT_BYTES_MIN..=self.segment_bytes.max(SEGMENT_BYTES_MIN);
+        let bytes = before.segment_bytes.clamp(*limits.start(), *limits.end());
+        let blank = fresh::blank(self.volume, scene, bytes)?;
+        let header = SegmentHeader {
+            store_id: before.store_id,
+            segment_id: self.random_id(),
+            epoch,
+            first_lsn,
+            segment_bytes: blank.bytes,
+            prev_first_lsn: before.first_lsn,
+            prev_segment_id: before.segment_id,
+            prev_end_offset: walked.end_offset,
+            prev_last_lsn: walked.last_lsn,
+            prev_digest: walked.digest,
+            durable_lsn: walked.last_lsn,
+            begin,
+            cut_bytes: residue.map_or(0, |residue| residue.bytes),
+            cut_crc: residue.map_or(0, |residue| residue.crc),
+            created_ms: self.machine.now_ms(),
+            prev_table_offset: table.unwrap_or(0),
+        };
+        let path = fresh::begin(self.volume, self.dir, &blank, &header)?;
+        judgement.closed.push(ClosedSegment {
+            path: file.path,
+            header: before,
+            end_offset: walked.end_offset,
+            last_lsn: walked.last_lsn,
+            digest: walked.digest,
+            table_offset: table,
+            tally: Some(tally),
+        });
+        Ok(empty(Active { path, file: blank.file, header }))
+    }
+
+    /// Step 6, for a store that is not there yet (row L3).
+    fn make(&self, scene: &Scene, judgement: &mut Judgement, epoch: u32) -> Result<End, Error> {
+        if !self.may_create {
+            let message = "there is no store here";
+            return Err(Error::new(ErrorKind::NotAStore, message).at(self.dir, None));
+        }
+        if judgement.store_id == StoreId::default() {
+            self.machine.random(&mut judgement.store_id);
+        }
+        let bytes = FIRST_SEGMENT_BYTES.min(self.segment_bytes).max(SEGMENT_BYTES_MIN);
+        let blank = fresh::blank(self.volume, scene, bytes)?;
+        let header = SegmentHeader {
+            store_id: judgement.store_id,
+            segment_id: self.random_id(),
+            epoch,
+            first_lsn: 1,
+            segment_bytes: blank.bytes,
+            prev_first_lsn: 0,
+            prev_segment_id: 0,
+            prev_end_offset: 0,
+            prev_last_lsn: 0,
+            prev_digest: Digest::before_first(&judgement.store_id),
+            durable_lsn: 0,
+            begin: Begin::First,
+            cut_bytes: 0,
+            cut_crc: 0,
+            created_ms: self.machine.now_ms(),
+            prev_table_offset: 0,
+        };
+        let path = fresh::begin(self.volume, self.dir, &blank, &header)?;
+        Ok(empty(Active { path, file: blank.file, header }))
+    }
+
+    /// Step 7. Writes the slot that is not the newest, so that a torn write costs nothing.
+    fn say_open(
+        &self,
+        scene: &Scene,
+        store_id: StoreId,
+        end: &End,
+        epoch: u32,
+    ) -> Result<Slot, Error> {
+        let path = self.dir.join(name::STORE);
+        let failed = |error| Error::io(&path, "the superblock cannot be written", error);
+        let file = self.volume.open_write(&path, Create::Either).map_err(failed)?;
+        let stat = file.stat().map_err(failed)?;
+        let slot = Slot {
+            store_id,
+            slot_seq: scene.slot().map_or(0, |slot| slot.slot_seq.wrapping_add(1)),
+            epoch,
+            active_first_lsn: end.active.header.first_lsn,
+            active_segment_id: end.active.header.segment_id,
+            durable_lsn: end.durable_lsn,
+            stop: Stop::Open,
+            device: stat.identity.device,
+            inode: stat.identity.inode,
+        };
+        let missing = (STORE_BYTES as u64).saturating_sub(stat.bytes) as usize;
+        write_all(&*file, stat.bytes, &vec![0; missing])
+            .and_then(|()| write_all(&*file, slot.offset(), &slot.encode()))
+            .and_then(|()| file.sync_data())
+            .map_err(failed)?;
+        if scene.store.is_none() {
+            self.sync_dir(self.dir)?;
+        }
+        Ok(slot)
+    }
+
+    fn random_id(&self) -> u64 {
+        let mut bytes = [0; 8];
+        self.machine.random(&mut bytes);
+        // 0 says that there is none.
+        u64::from_le_bytes(bytes).max(1)
+    }
+
+    fn open_existing(&self, path: &Path) -> Result<Arc<dyn WriteFile>, Error> {
+        let opened = self.volume.open_write(path, Create::Existing);
+        opened.map_err(|error| Error::io(path, "the segment cannot be opened", error))
+    }
+
+    fn remove(&self, path: &Path) -> Result<(), Error> {
+        let removed = self.volume.remove(path);
+        removed.map_err(|error| Error::io(path, "the file cannot be removed", error))?;
+        self.sync_dir(self.dir)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> Result<(), Error> {
+        let synced = self.volume.sync_dir(dir);
+        synced.map_err(|error| Error::io(dir, "the directory cannot be synced", error))
+    }
+}
+
+fn refuse(judgement: &Judgement) -> Result<(), Error> {
+    judgement.error().map_or(Ok(()), Err)
+}
+
+/// Steps 1 and 4. After an error nobody knows what the device has, and nothing is decided.
+fn sync(file: &dyn WriteFile, path: &Path) -> Result<(), Error> {
+    let doing = "the last segment cannot be synced, nothing was decided; open the store again";
+    file.sync_data().map_err(|error| Error::io(path, doing, error))
+}
+
+/// The log goes on in its last segment.
+fn go_on(last: LastSegment, file: Arc<dyn WriteFile>) -> End {
+    let LastSegment { file: SegmentFile { path, .. }, header, walked, tally } = last;
+    End {
+        active: Active { path, file, header },
+        end_offset: walked.end_offset,
+        next_lsn: walked.next_lsn,
+        durable_lsn: walked.last_lsn,
+        digest: walked.digest,
+        tally,
+    }
+}
+
+/// The log goes on in a segment without a frame.
+fn empty(active: Active) -> End {
+    let header = &active.header;
+    End {
+        end_offset: SEGMENT_HEADER_BYTES,
+        next_lsn: header.first_lsn,
+        durable_lsn: header.prev_last_lsn,
+        digest: header.prev_digest,
+        tally: Tally::default(),
+        active,
+    }
+}
+
+fn is_alike(
+    cached: &mut dyn Source,
+    device: &mut dyn Source,
+    from: u64,
+    to: u64,
+) -> Result<bool, Error> {
+    let step = STEP_BYTES.min(to.saturating_sub(from)) as usize;
+    let (mut ours, mut theirs) = (vec![0; step], vec![0; step]);
+    let mut offset = from;
+    while offset < to {
+        let count = step.min((to - offset) as usize);
+        let read = cached.read(offset, &mut ours[..count])?;
+        if device.read(offset, &mut theirs[..count])? != read || ours[..read] != theirs[..read] {
+            return Ok(false);
+        }
+        offset += count as u64;
+    }
+    Ok(true)
+}
+
+/// Writes a part of a file over itself, so that the device gets what the cache shows.
+fn write_again(file: &dyn WriteFile, path: &Path, from: u64, to: u64) -> Result<(), Error> {
+    let doing = |error| Error::io(path, "the segment cannot be written again", error);
+    let mut buffer = vec![0; STEP_BYTES.min(to.saturating_sub(from)) as usize];
+    let mut offset = from;
+    while offset < to {
+        let count = buffer.len().min((to - offset) as usize);
+        let read = Cached::new(file, path).read(offset, &mut buffer[..count])?;
+        write_all(file, offset, &buffer[..read]).map_err(doing)?;
+        if read < count {
+            break;
+        }
+        offset += count as u64;
+    }
+    Ok(())
+}

@@ -3,7 +3,7 @@
 //! `docs/format.md` says what lies on the disk, byte by byte; the files of this module say it again
 //! for the structure that each of them reads and writes.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "codecs come before the log that uses them"))]
+#![expect(dead_code, reason = "codecs come before the log that uses them")]
 
 pub(crate) mod limit;
 pub(crate) mod field;
@@ -20,3 +20,8 @@ pub(crate) mod body;
 pub(crate) mod superblock;
 pub(crate) mod durable;
 pub(crate) mod name;
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod properties;

@@ -25,3 +25,5 @@ pub(crate) mod name;
 mod golden;
 #[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod refusals;

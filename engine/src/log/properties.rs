@@ -5,18 +5,17 @@ use super::chain::{Digest, SessionKey};
 use super::durable::Durable;
 use super::encoded::Stamp;
 use super::envelope::{self, Envelopes};
-use super::frame::{FrameHead, HeadFault, Kind, read_frame};
+use super::frame::{FrameHead, Kind, read_frame};
 use super::limit::{FRAME_BYTES_MAX, FRAME_HEADER_BYTES, LSN_MAX, SEQ_MAX};
 use super::segment_header::{Begin, SegmentHeader};
 use super::superblock::{self, Slot, Stop};
 use super::table::{self, SessionRow, Table};
-use crate::backend::{Batch, Limited, RecordedRules, Refusal, Row};
+use crate::backend::{Batch, RecordedRules, Row};
 use crate::rules::{Draft, SessionHeader};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::strategy::ValueTree;
 
 fn digest() -> impl Strategy<Value = Digest> {
     any::<[u8; 16]>().prop_map(Digest)
@@ -43,7 +42,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn segment_header()(
+    pub(super) fn segment_header()(
         store_id: [u8; 16], segment_id in 1..=u64::MAX, epoch: u32, power in 14..=30_u32,
         [prev_first, prev_last] in [1..1_000_000_u64, 0..1_000_000], skipped in 1..9_u64,
         prev_segment_id in 1..=u64::MAX, prev_end_offset in end_offset(), prev_digest in digest(),
@@ -62,7 +61,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn slot()(
+    pub(super) fn slot()(
         (store_id, slot_seq, epoch) in any::<([u8; 16], u64, u32)>(),
         active_first_lsn in 1..=LSN_MAX, active_segment_id in 1..=u64::MAX,
         durable_lsn in 0..=LSN_MAX, clean: bool, end_offset in end_offset(), end_digest in digest(),
@@ -110,24 +109,29 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn session_row()(
+        first_seq in 0..1_000_u64, events in 0..9_u64, first_lsn in 1..1_000_u64,
+        frames in 0..9_u32, id in option::of("[a-zé]{1,9}"), flags in 0..8_u32,
+    ) -> SessionRow {
+        SessionRow {
+            key: SessionKey::STORE,
+            first_seq,
+            last_seq: (first_seq + events).wrapping_sub(1),
+            first_lsn,
+            last_lsn: first_lsn + u64::from(frames),
+            last_time_ms: first_lsn * 1_000,
+            frame_count: frames + 1,
+            flags,
+            id,
+        }
+    }
+}
+
 fn session_rows() -> impl Strategy<Value = Vec<SessionRow>> {
-    let row = (0..1_000_u64, 0..9_u64, 1..1_000_u64, 0..9_u64, option::of("[a-zé]{1,9}"), 0..8_u32);
-    btree_map(1..=u128::MAX, row, 0..140).prop_map(|rows| {
-        let row = |(key, row): (u128, (u64, u64, u64, u64, Option<String>, u32))| {
-            let (first_seq, events, first_lsn, frames, id, flags) = row;
-            SessionRow {
-                key: SessionKey(key.to_be_bytes()),
-                first_seq,
-                last_seq: (first_seq + events).wrapping_sub(1),
-                first_lsn,
-                last_lsn: first_lsn + frames,
-                last_time_ms: first_lsn * 1_000,
-                frame_count: frames as u32 + 1,
-                flags,
-                id,
-            }
-        };
-        rows.into_iter().map(row).collect()
+    btree_map(1..=u128::MAX, session_row(), 0..140).prop_map(|rows| {
+        let keyed = |(key, row)| SessionRow { key: SessionKey(u128::to_be_bytes(key)), ..row };
+        rows.into_iter().map(keyed).collect()
     })
 }
 
@@ -140,14 +144,14 @@ fn read_back(bytes: &[u8], check: impl FnOnce(Body<'_>)) {
     check(body::decode(&frame).expect("the body was encoded"));
 }
 
-fn stamp(session: SessionKey, session_prev_lsn: u64) -> Stamp {
+pub(super) fn stamp(session: SessionKey, session_prev_lsn: u64) -> Stamp {
     let prev = Digest([7; 16]);
     let (segment_id, offset, lsn, durable_lsn, epoch) = (9, 4096, 12, 11, 1);
     Stamp { segment_id, offset, lsn, durable_lsn, session, session_prev_lsn, prev, epoch }
 }
 
 /// Checks that no single bit of some bytes can flip without being refused.
-fn every_flip_is_refused<F>(bytes: &[u8], mut is_refused: F)
+pub(super) fn every_flip_is_refused<F>(bytes: &[u8], mut is_refused: F)
 where
     F: FnMut(&[u8]) -> bool,
 {
@@ -320,159 +324,4 @@ proptest! {
             }
         }
     }
-}
-
-#[test]
-fn a_page_of_a_header_with_a_flipped_bit_is_refused() {
-    let (mut runner, bits) = (proptest::test_runner::TestRunner::deterministic(), 4096 * 8);
-    let segment = segment_header().new_tree(&mut runner).expect("a header").current();
-    let slot = slot().new_tree(&mut runner).expect("a slot").current();
-    let (segment, slot) = (segment.encode(), slot.encode());
-    assert_eq!(segment.len() * 8, bits);
-    every_flip_is_refused(&segment, |bytes| SegmentHeader::parse(bytes).is_err());
-    every_flip_is_refused(&slot, |bytes| {
-        Slot::parse(bytes.first_chunk().expect("4,096 bytes")).is_err()
-    });
-    let rows = vec![SessionRow {
-        key: SessionKey([3; 16]),
-        first_lsn: 1,
-        last_lsn: 1,
-        frame_count: 1,
-        last_seq: u64::MAX,
-        ..SessionRow::default()
-    }];
-    every_flip_is_refused(&table::encode(&rows), |bytes| {
-        table::find(bytes, SessionKey([3; 16])) != Ok(Some(rows[0].clone()))
-    });
-}
-
-#[test]
-fn a_frame_with_a_flipped_bit_is_refused() {
-    let draft = Draft::new("turn/start", "{}").appended();
-    let batch = Batch { first_seq: 0, key: None, rows: vec![Row { time_ms: 1, draft }] };
-    let mut encoded = body::encode_data(&batch, 4096).expect("it fits");
-    encoded.stamp(&stamp(SessionKey([1; 16]), 3));
-    assert!(encoded.bytes().len() > encoded.body().len() + FRAME_HEADER_BYTES, "it has padding");
-    every_flip_is_refused(encoded.bytes(), |bytes| {
-        let (front, rest) = bytes.split_first_chunk().expect("a header");
-        FrameHead::parse(front).ok().and_then(|head| read_frame(head, rest).ok()).is_none()
-    });
-}
-
-#[test]
-fn a_header_whose_sum_was_made_right_says_which_field_is_wrong() {
-    let good = {
-        let mut encoded = body::encode_watermark();
-        encoded.stamp(&stamp(SessionKey::STORE, 0)).encode()
-    };
-    let fault = |offset: usize, bytes: &[u8]| {
-        let mut head = good;
-        head[offset..offset + bytes.len()].copy_from_slice(bytes);
-        let sum = super::crc::crc(&head[..108]);
-        head[108..].copy_from_slice(&sum.to_le_bytes());
-        FrameHead::parse(&head).err()
-    };
-    assert_eq!(fault(0, b"GLF2"), Some(HeadFault::Magic));
-    assert_eq!(fault(4, &[0]), Some(HeadFault::Kind(0)));
-    assert_eq!(fault(4, &[9]), Some(HeadFault::Kind(9)));
-    assert_eq!(fault(5, &[2]), Some(HeadFault::Flags));
-    assert_eq!(fault(6, &[113]), Some(HeadFault::HeaderBytes));
-    assert_eq!(fault(24, &[0; 8]), Some(HeadFault::Lsn));
-    assert_eq!(fault(24, &(LSN_MAX + 1).to_le_bytes()), Some(HeadFault::Lsn));
-    assert_eq!(fault(32, &12_u64.to_le_bytes()), Some(HeadFault::DurableLsn));
-    assert_eq!(fault(68, &u32::MAX.to_le_bytes()), Some(HeadFault::BodyBytes));
-    assert_eq!(fault(104, &[1]), Some(HeadFault::Zeros));
-    assert_eq!(fault(40, &[0]), None);
-}
-
-#[test]
-fn limits_hold_at_one_less_none_and_one_more() {
-    let row = |data: usize| Row { time_ms: 0, draft: Draft::new("t", vec![b'1'; data]) };
-    let batch = |rows| Batch { first_seq: 0, key: None, rows };
-    // Header 112, front of the record 16, envelope 12: so many bytes are left for a payload.
-    let data = |bytes| body::encode_data(&batch(vec![row(bytes)]), 4096).map(|e| e.frame_bytes());
-    assert_eq!(data(4096 - 140 - 8).ok(), Some(4088));
-    assert_eq!(data(4096 - 140).ok(), Some(4096));
-    let Err(Refusal::TooLarge { what, bytes, limit }) = data(4096 - 139) else { panic!() };
-    assert_eq!((what, bytes, limit), (Limited::FrameBytes, 4104, 4096));
-
-    let many = |count| body::encode_data(&batch(vec![row(0); count]), FRAME_BYTES_MAX);
-    assert!(matches!(many(0), Err(Refusal::Empty)));
-    assert_eq!(many(65_536).map(|e| e.record_count).ok(), Some(65_536));
-    let too_many = many(65_537);
-    assert!(matches!(too_many, Err(Refusal::TooLarge { what: Limited::Records, .. })));
-
-    let create = |id: usize, json: usize| {
-        let header = SessionHeader { dialect: 0, json: vec![b' '; json] };
-        body::encode_create(&"i".repeat(id), &header, &batch(Vec::new()), FRAME_BYTES_MAX)
-    };
-    assert!(matches!(create(0, 0), Err(Refusal::Malformed { .. })));
-    assert!(create(1, 0).is_ok() && create(1024, 1 << 20).is_ok());
-    let long = create(1025, 0);
-    assert!(matches!(long, Err(Refusal::TooLarge { what: Limited::IdBytes, .. })));
-    let large = create(1, (1 << 20) + 1);
-    assert!(matches!(large, Err(Refusal::TooLarge { what: Limited::HeaderBytes, .. })));
-
-    let at = |first_seq| {
-        let batch = Batch { first_seq, key: None, rows: vec![row(0)] };
-        body::encode_data(&batch, 4096)
-    };
-    assert!(at(SEQ_MAX).is_ok());
-    assert!(matches!(at(SEQ_MAX + 1), Err(Refusal::Full)));
-    let late = Batch { rows: vec![Row { time_ms: SEQ_MAX + 1, ..row(0) }], ..batch(Vec::new()) };
-    assert!(matches!(body::encode_data(&late, 4096), Err(Refusal::Malformed { .. })));
-}
-
-#[test]
-fn a_draft_that_would_make_another_envelope_is_refused() {
-    for (sources, surface) in [
-        (Some("[1"), None),
-        (Some(""), None),
-        (Some("1,\"ignorable\":true"), None),
-        (Some("1},{"), None),
-        (None, Some("\"append\",\"surfaceOp\":1")),
-        (None, Some("\"\u{1}\"")),
-    ] {
-        let mut draft = Draft::new("t", "1");
-        draft.sources = sources.map(|text| text.as_bytes().to_vec());
-        draft.surface = surface.map(|text| text.as_bytes().to_vec());
-        let batch = Batch { first_seq: 0, key: None, rows: vec![Row { time_ms: 0, draft }] };
-        let encoded = body::encode_data(&batch, 4096);
-        assert!(matches!(encoded, Err(Refusal::Malformed { .. })), "{sources:?} {surface:?}");
-    }
-}
-
-#[test]
-fn an_envelope_of_another_form_is_refused() {
-    let mut envelopes = Envelopes::default();
-    for text in [
-        "",
-        "{}",
-        "[]",
-        "\"type\"",
-        "{\"type\":1}",
-        "{\"type\":\"a\"} ",
-        " {\"type\":\"a\"}",
-        "{ \"type\":\"a\"}",
-        "{\"type\": \"a\"}",
-        "{\"type\":\"a\",\"type\":\"a\"}",
-        "{\"type\":\"\\u0061\"}",
-        "{\"type\":\"\\/\"}",
-        "{\"type\":\"\\u001F\"}",
-        "{\"type\":\"\\ud800\"}",
-        "{\"\\u0074ype\":\"a\"}",
-        "{\"type\":\"a\",\"ignorable\":false}",
-        "{\"type\":\"a\",\"ignorable\":true,\"ignorable\":true}",
-        "{\"type\":\"a\",\"ignorable\":true,\"surfaceOp\":1}",
-        "{\"type\":\"a\",\"surfaceOp\":1,\"sourceEventSeqs\":1}",
-        "{\"type\":\"a\",\"surfaceOp\":1,\"surfaceOp\":1}",
-        "{\"surfaceOp\":1,\"type\":\"a\"}",
-        "{\"type\":\"a\",\"data\":1}",
-        "{\"type\":\"a\"}}",
-        "{\"type\":\"a\u{1}\"}",
-    ] {
-        assert!(envelopes.read(text.as_bytes()).is_err(), "{text}");
-    }
-    assert!(envelopes.read(b"{\"type\":\"\xFF\"}").is_err());
-    assert!(envelopes.read(b"{\"type\":\"\\u001f\"}").is_ok());
 }

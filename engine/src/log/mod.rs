@@ -3,7 +3,7 @@
 //! `docs/format.md` says what lies on the disk, byte by byte; the files of this module say it again
 //! for the structure that each of them reads and writes.
 
-#![cfg_attr(not(test), expect(dead_code, reason = "codecs come before the log that uses them"))]
+#![expect(dead_code, reason = "codecs come before the log that uses them")]
 
 pub(crate) mod limit;
 pub(crate) mod field;
@@ -50,3 +50,10 @@ mod native_log;
 
 pub use config::LogConfig;
 pub use native_log::Log;
+
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod refusals;

@@ -5,6 +5,8 @@
 //! their chunks, an approval now and then; each durable batch is one Zstandard frame with a
 //! checksum.
 
+pub mod trial;
+
 use std::fmt::Write as _;
 use zstd_safe::{CCtx, CParameter};
 

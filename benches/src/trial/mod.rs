@@ -5,8 +5,8 @@
 //! ledger lives outside of what is tried.
 
 mod machine;
-mod ledger;
-mod workload;
+pub mod ledger;
+pub mod workload;
 mod crash;
 
 pub use crash::{Enumeration, Tally};

@@ -19,7 +19,7 @@ pub struct Enumeration {
     /// How deep recovery itself is crashed.
     pub depth: usize,
     /// One state in so many of a crashed recovery is opened.
-    pub recovery_stride: usize,
+    pub recovery_stride: u64,
     /// Where the choices begin.
     pub seed: u64,
 }
@@ -35,6 +35,8 @@ pub struct Tally {
     pub kills: u64,
     /// States that were opened after recovery itself had crashed.
     pub recoveries: u64,
+    /// States that a crashed recovery left, opened or not.
+    pub recoveries_seen: u64,
     /// States of a second generation: opened, written, crashed, and opened again.
     pub generations: u64,
 }
@@ -46,6 +48,7 @@ impl Tally {
         self.power_cuts += other.power_cuts;
         self.kills += other.kills;
         self.recoveries += other.recoveries;
+        self.recoveries_seen += other.recoveries_seen;
         self.generations += other.generations;
     }
 }
@@ -66,9 +69,11 @@ impl Enumeration {
             let told = |what: String| format!("{}, moment {at}: {what}", workload.name);
             let case = Case { ledger: &ledger, at, config: &workload.config, seed: self.seed };
             let killed = moment.clone();
+            killed.heal();
             killed.kill();
             tally.kills += 1;
-            case.judge(&killed, Durability::Written).map_err(|what| told(format!("kill: {what}")))?;
+            case.judge(&killed, Durability::Written)
+                .map_err(|what| told(format!("kill: {what}")))?;
             for state in moment.crash_states(self.drawn, self.seed ^ at) {
                 number += 1;
                 if !number.is_multiple_of(self.stride) {
@@ -76,6 +81,7 @@ impl Enumeration {
                 }
                 tally.power_cuts += 1;
                 let (choice, disk) = state;
+                disk.heal();
                 let told = |what| told(format!("power cut {choice}: {what}"));
                 self.state(&case, &disk, self.depth, &mut tally).map_err(told)?;
             }
@@ -96,14 +102,14 @@ impl Enumeration {
         let log = case.judge(&opened, Durability::Synced)?;
         let recovery = opened.take_moments();
         if depth > 0 {
-            let mut number = 0_usize;
             for moment in &recovery {
                 for (choice, state) in moment.crash_states(0, self.seed) {
-                    number += 1;
-                    if !number.is_multiple_of(self.recovery_stride) {
+                    tally.recoveries_seen += 1;
+                    if !tally.recoveries_seen.is_multiple_of(self.recovery_stride) {
                         continue;
                     }
                     tally.recoveries += 1;
+                    state.heal();
                     self.state(case, &state, depth - 1, tally)
                         .map_err(|what| format!("recovery crashed {choice}: {what}"))?;
                 }

@@ -27,6 +27,8 @@ pub struct Entry {
     pub answered_at: u64,
     /// What it answered.
     pub promise: Promise,
+    /// Operations of the disk when a failed sync made it uncertain again, if one did.
+    pub revoked_at: Option<u64>,
 }
 
 /// The batches of every session, in the order in which they were issued.
@@ -39,6 +41,19 @@ impl Ledger {
     /// Enters a batch.
     pub fn enter(&mut self, session: &str, entry: Entry) {
         self.sessions.entry(session.to_owned()).or_default().push(entry);
+    }
+
+    /// A sync failed that was to cover what was not synced before: from now on nobody knows of it.
+    pub fn revoke(&mut self, at: u64) {
+        let synced = self.sessions.values().flatten();
+        let synced = synced.filter(|entry| entry.promise == Promise::Reached(Durability::Synced));
+        let covered = synced.map(|entry| entry.answered_at).max().unwrap_or(0);
+        for entry in self.sessions.values_mut().flatten() {
+            let is_certain = entry.promise == Promise::Reached(Durability::Synced);
+            if !is_certain && entry.answered_at > covered && entry.revoked_at.is_none() {
+                entry.revoked_at = Some(at);
+            }
+        }
     }
 
     /// Returns the sessions.
@@ -62,6 +77,7 @@ impl Ledger {
         let entries = self.sessions.get(session).map_or(&[][..], Vec::as_slice);
         let promised = |entry: &&Entry| {
             entry.answered_at <= moment
+                && entry.revoked_at.is_none_or(|at| moment < at)
                 && matches!(entry.promise, Promise::Reached(class) if class >= survives)
         };
         let last = entries.iter().filter(promised).next_back();

@@ -7,6 +7,7 @@
 mod machine;
 pub mod ledger;
 pub mod workload;
+pub mod workloads;
 mod crash;
 
 pub use crash::{Enumeration, Tally};

@@ -5,7 +5,8 @@ use super::machine::FixedMachine;
 use gatelog_engine::backend::{AppendError, Backend, Batch, Durability, Row};
 use gatelog_engine::log::{Log, LogConfig};
 use gatelog_engine::rules::{Draft, SessionHeader};
-use gatelog_engine::storage::{Fault, Sim, SimDisk, Volume};
+use gatelog_engine::storage::sim::Fault;
+use gatelog_engine::storage::{Sim, SimDisk, Volume};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -206,12 +207,19 @@ impl AtWork<'_> {
             Err(AppendError::Unknown(_)) => Promise::Open,
             Err(_) => Promise::Never,
         };
-        self.ledger.enter(session, Entry {
-            first_seq: batch.first_seq,
-            payloads: batch.rows.iter().map(|row| row.draft.data.clone()).collect(),
-            issued_at,
-            answered_at: self.sim.operations(),
-            promise,
-        });
+        if promise == Promise::Open {
+            self.ledger.revoke(issued_at);
+        }
+        self.ledger.enter(
+            session,
+            Entry {
+                first_seq: batch.first_seq,
+                payloads: batch.rows.iter().map(|row| row.draft.data.clone()).collect(),
+                issued_at,
+                answered_at: self.sim.operations(),
+                promise,
+                revoked_at: None,
+            },
+        );
     }
 }

@@ -118,7 +118,8 @@ pub(crate) struct Judgement {
 /// judgement's `refusal`.
 pub(crate) fn judge(storage: &dyn Storage, scene: &Scene) -> Result<Judgement, Error> {
     if let Some(first_lsn) = scene.sealed.first() {
-        let message = "the store has sealed segments, which this version cannot read; use a newer one";
+        let message =
+            "the store has sealed segments, which this version cannot read; use a newer one";
         let path = scene.dir.join(format!("{first_lsn:020}.seal"));
         return Err(Error::new(ErrorKind::Unsupported, message).at(path, None));
     }
@@ -155,7 +156,11 @@ impl Judge<'_> {
         let facts = Sight {
             lock: Lock::Ours,
             read: Read::Fine,
-            contents: if is_something || is_newer { Contents::Something } else { Contents::Nothing },
+            contents: if is_something || is_newer {
+                Contents::Something
+            } else {
+                Contents::Nothing
+            },
             ids: if other.is_some() { Ids::Two } else { Ids::One },
             format: if is_newer { Format::Unknown } else { Format::Known },
             superblock: if scene.slot().is_some() { Superblock::Valid } else { Superblock::Absent },
@@ -209,8 +214,15 @@ impl Judge<'_> {
         let last = scene.segments.last().map(|segment| segment.first_lsn);
         if let Some(slot) = scene.slot().filter(|slot| Some(slot.active_first_lsn) != last) {
             let ruling = FileFacts { named: NamedIs::Earlier, ..FILE }.ruling();
-            let message = format!("calls the segment {} active; there is a later one", slot.active_first_lsn);
-            self.note(ruling, "store/stale-slot", message, scene.dir.join(super::name::STORE), None);
+            let message =
+                format!("calls the segment {} active; there is a later one", slot.active_first_lsn);
+            self.note(
+                ruling,
+                "store/stale-slot",
+                message,
+                scene.dir.join(super::name::STORE),
+                None,
+            );
         }
         false
     }
@@ -230,7 +242,8 @@ impl Judge<'_> {
     /// Returns the name of a segment that should be there and is not, and who says so.
     fn missing(&self) -> Option<(String, String)> {
         let scene = self.scene;
-        let is_there = |lsn: u64| scene.segments.binary_search_by_key(&lsn, |it| it.first_lsn).is_ok();
+        let is_there =
+            |lsn: u64| scene.segments.binary_search_by_key(&lsn, |it| it.first_lsn).is_ok();
         if let Some(slot) = scene.slot()
             && !is_there(slot.active_first_lsn)
         {

@@ -22,11 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Makes the directory of a store where there is none.
-pub(crate) fn make_dir(
-    volume: &dyn Volume,
-    dir: &Path,
-    config: &LogConfig,
-) -> Result<(), Error> {
+pub(crate) fn make_dir(volume: &dyn Volume, dir: &Path, config: &LogConfig) -> Result<(), Error> {
     let failed = |error| Error::io(dir, "the store's directory cannot be made", error);
     match volume.stat(dir) {
         Ok(stat) if stat.kind == Kind::Directory => Ok(()),
@@ -97,12 +93,7 @@ fn extents(opened: &Opened) -> BTreeMap<u64, Extent> {
     closed.chain([(header.first_lsn, active)]).collect()
 }
 
-fn files(
-    volume: &Arc<dyn Volume>,
-    dir: &Path,
-    opened: &Opened,
-    mark: Mark,
-) -> Result<Io, Error> {
+fn files(volume: &Arc<dyn Volume>, dir: &Path, opened: &Opened, mark: Mark) -> Result<Io, Error> {
     let path = dir.join(name::STORE);
     let superblock = volume
         .open_write(&path, Create::Existing)

@@ -95,7 +95,8 @@ impl LogReader {
                 return Ok(Self { storage, scene, judgement, is_live });
             }
         }
-        let message = format!("files of the store changed {LOOKS} times while it was read; try again");
+        let message =
+            format!("files of the store changed {LOOKS} times while it was read; try again");
         Err(Error::new(ErrorKind::Busy, message).at(dir, None))
     }
 

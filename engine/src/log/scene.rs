@@ -220,11 +220,7 @@ fn names(storage: &dyn Storage, dir: &Path) -> Result<Vec<(Name, PathBuf)>, Erro
     Ok(named.filter(|(name, _)| *name != Name::Other).collect())
 }
 
-fn segment(
-    storage: &dyn Storage,
-    path: PathBuf,
-    name: Option<u64>,
-) -> Result<SegmentFile, Error> {
+fn segment(storage: &dyn Storage, path: PathBuf, name: Option<u64>) -> Result<SegmentFile, Error> {
     let (front, bytes, identity) = read_front(storage, &path, SEGMENT_HEADER_BYTES as usize)?;
     let header = SegmentHeader::parse(&front);
     let said = header.as_ref().map_or(0, |header| header.first_lsn);
@@ -253,7 +249,9 @@ fn read_front(
 
 fn newer_segment(file: &SegmentFile) -> Option<(PathBuf, String)> {
     match file.header {
-        Err(SegmentHeaderFault::Major(major)) => Some((file.path.clone(), format!("format {major}"))),
+        Err(SegmentHeaderFault::Major(major)) => {
+            Some((file.path.clone(), format!("format {major}")))
+        }
         _ => None,
     }
 }

@@ -126,13 +126,16 @@ impl Sessions {
         let Some(session) = self.by_key.get_mut(&row.key) else { return };
         session.standing.epoch = epoch;
         shares.id_bytes += session.id.len();
-        shares.by_key.insert(row.key, Share {
-            first_seq: row.first_seq,
-            first_lsn: row.first_lsn,
-            frame_count: row.frame_count,
-            has_events: row.last_seq.wrapping_add(1) != row.first_seq,
-            flags: row.flags,
-        });
+        shares.by_key.insert(
+            row.key,
+            Share {
+                first_seq: row.first_seq,
+                first_lsn: row.first_lsn,
+                frame_count: row.frame_count,
+                has_events: row.last_seq.wrapping_add(1) != row.first_seq,
+                flags: row.flags,
+            },
+        );
     }
 
     /// Returns what is known of a session before its next frame.

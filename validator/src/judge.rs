@@ -67,8 +67,8 @@ impl Judge<'_> {
 
     /// Notes every reason for which the host refuses; the first in its order gives the verdict.
     fn refusals(&self, report: &mut Report, seen: &Seen) {
-        let version = seen.reading.header.as_ref().map_or(0, |header| header.version);
-        let session = report.session.clone().unwrap_or_default();
+        let session = self.requested_id(report);
+        let wraps = self.reader(seen) >= 3;
         let path = match &self.target.placement {
             Placement::Placed(placed) => placed.path(),
             Placement::Alone(_) => self.target.path.clone(),
@@ -79,7 +79,7 @@ impl Judge<'_> {
             let fault = self.as_no_session(fault, seen);
             let host = fault.host.as_ref().map(|host| match fault.kind {
                 FaultKind::Unsupported => format!("{host} (raw log: {path})"),
-                _ if version >= 3 => format!(
+                _ if wraps => format!(
                     "session \"{session}\": stored log is corrupt: Error: {host} (raw log: {path})"
                 ),
                 _ => host.clone(),
@@ -127,6 +127,23 @@ impl Judge<'_> {
                 FaultKind::Limit | FaultKind::Unreadable => Verdict::Unreadable,
             };
         }
+    }
+
+    /// Returns the format of the reader that the host would choose, by the name and else the header.
+    fn reader(&self, seen: &Seen) -> u64 {
+        let named = self.target.generation.map(|generation| generation.number);
+        let stated = || seen.reading.header.as_ref().map(|header| header.version);
+        named.or_else(stated).or(seen.reading.version).unwrap_or(0)
+    }
+
+    /// Returns the id that a host would have asked for when it came upon this file.
+    fn requested_id(&self, report: &Report) -> String {
+        let of_folder = match &self.target.placement {
+            Placement::Placed(placed) => placed.session_id(),
+            Placement::Alone(_) => None,
+        };
+        let of_folder = of_folder.map(|id| identity::shown(&id));
+        of_folder.or_else(|| report.session.clone()).unwrap_or_default()
     }
 
     /// A stray file that does not even start like a log is called that, and not a damaged one.

@@ -83,7 +83,9 @@ pub fn judge(line: &[u8], generation: Option<u64>) -> Judged {
     let version = number.filter(|n| is_seq(*n)).map(|n| n as u64);
     let id = root.get("id").and_then(|id| id.as_text()).map(|id| id.to_wtf8().into_owned());
     let shown_id = root.get("id").and_then(|id| id.as_text()).map(|id| id.to_lossy().into_owned());
-    let reader = generation.or(version).unwrap_or(0);
+    // Without a name, a number that no version can have and that is beyond all is a newer one.
+    let beyond = || number.filter(|n| *n > NEWEST as f64).map(|_| NEWEST + 1);
+    let reader = generation.or(version).or_else(beyond).unwrap_or(0);
     let verdict = match reader {
         0 => format_0(root),
         1..=NEWEST => later_format(root, reader, number),

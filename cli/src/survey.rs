@@ -99,7 +99,7 @@ fn finding(fault: &FolderFault) -> Finding {
     let help = RULES.iter().find(|rule| rule.id == fault.rule).map_or("", |rule| rule.help);
     Finding {
         rule: fault.rule,
-        severity: match fault.hint {
+        severity: match fault.hint() {
             Hint::Error => Severity::Error,
             Hint::Warning => Severity::Warning,
             Hint::Note => Severity::Note,

@@ -88,6 +88,40 @@ fn every_field_report_case_stands_in_its_document() {
     assert!(stale.is_empty(), "no such case: {stale:?}");
 }
 
+/// A rule's row in `docs/rules.md` is its row in the catalogue (see `tidy`), and so what is reported
+/// must be as grave as the catalogue says; what the host refuses a folder for is an error.
+#[test]
+fn every_finding_is_as_grave_as_its_rule() {
+    let severities = run::severities();
+    let mut faults = Vec::new();
+    for case in case::walk() {
+        let Ok(expected) = Expected::read(&case.expected) else { continue };
+        let is_strict = expected.list("options").contains(&"strict");
+        for finding in expected.findings() {
+            let rule = finding["rule"].as_str().unwrap_or_default();
+            if rule == "permission/unknown-preset"
+                && expected.list("options").contains(&"--presets")
+            {
+                // `docs/rules.md` says that a table makes it an error.
+                continue;
+            }
+            let (host, strict) = &severities[rule];
+            let severity = if is_strict { strict } else { host };
+            if finding["severity"] != *severity {
+                faults.push(format!("{}: {rule} should be of severity {severity}", case.name));
+            }
+        }
+        for object in expected.output.iter().filter(|object| object["kind"] == "directory") {
+            let findings = object["findings"].as_array().expect("a directory has findings");
+            let has_error = findings.iter().any(|finding| finding["severity"] == "error");
+            if (object["host"] == "refuses") != has_error {
+                faults.push(format!("{}: refuses a folder without an error", case.name));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 /// The canary: a harness that finds no difference here would find none anywhere.
 #[test]
 fn a_report_that_differs_in_one_number_is_a_difference() {

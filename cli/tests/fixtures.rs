@@ -88,8 +88,8 @@ fn every_field_report_case_stands_in_its_document() {
     assert!(stale.is_empty(), "no such case: {stale:?}");
 }
 
-/// A rule's row in `docs/rules.md` is its row in the catalogue (see `tidy`), and so what is reported
-/// must be as grave as the catalogue says; what the host refuses a folder for is an error.
+/// A rule's row in `docs/rules.md` is its row in the catalogue (see `tidy`), and so what is
+/// reported must be as grave as the catalogue says; what the host refuses a folder for is an error.
 #[test]
 fn every_finding_is_as_grave_as_its_rule() {
     let severities = run::severities();

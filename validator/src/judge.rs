@@ -13,6 +13,9 @@ use gatelog_engine::dsh::read::Reading;
 use gatelog_engine::event::Place;
 use gatelog_engine::storage::{Stat, Storage};
 
+/// The rule that names a file of some other kind.
+const NO_SESSION_FILE: &str = "container/not-a-session-file";
+
 /// What one look at a file saw.
 pub(crate) struct Seen {
     /// What the system said of it at first.
@@ -56,6 +59,11 @@ impl Judge<'_> {
         report.events = seen.reading.events;
         seen.fold.finish(&seen.reading, !is_live);
         self.refusals(&mut report, &seen);
+        if report.findings.iter().any(|finding| finding.rule == NO_SESSION_FILE) {
+            // What it holds is called neither a format nor an event.
+            (report.version, report.session, report.events) = (None, None, 0);
+            return report;
+        }
         let refuses = report.host == HostAct::Refuses;
         if !refuses {
             self.end(&mut report, &seen, is_live);
@@ -129,7 +137,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Returns the format of the reader that the host would choose, by the name and else the header.
+    /// Returns the format of the reader that the host would choose: the name's, else the header's.
     fn reader(&self, seen: &Seen) -> u64 {
         let named = self.target.generation.map(|generation| generation.number);
         let stated = || seen.reading.header.as_ref().map(|header| header.version);
@@ -157,9 +165,13 @@ impl Judge<'_> {
         }
         let message = match seen.stat.bytes {
             0 => "the file is empty, and not a session log".to_owned(),
-            _ => format!("not a session log at all ({})", fault.message),
+            _ => {
+                let inner = fault.message.strip_prefix("corrupt session log: ");
+                let inner = inner.unwrap_or(&fault.message);
+                format!("not a session log at all: {inner}")
+            }
         };
-        let (kind, rule) = (FaultKind::Unreadable, "container/not-a-session-file");
+        let (kind, rule) = (FaultKind::Unreadable, NO_SESSION_FILE);
         Fault { kind, rule, message, host: None, place: Place::default() }
     }
 
@@ -252,7 +264,9 @@ impl Judge<'_> {
                 self.add(report, "seed/longer-than-log", message, Place::default());
             }
         }
-        if let Placement::Alone(alone) = &self.target.placement {
+        if let Placement::Alone(alone) = &self.target.placement
+            && report.verdict != Verdict::Unreadable
+        {
             let message = format!(
                 "id, place and encoding were not checked against a sessions root: {}",
                 alone.reason()

@@ -31,6 +31,17 @@ fn a_missing_path_names_what_was_looked_for_and_what_exists_of_it() {
     assert!(said.contains("~/.dsh/sessions"), "{said}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_called_one() {
+    let folder = Folder::new();
+    let link = folder.path().join("sessions");
+    std::os::unix::fs::symlink("nowhere", &link).expect("a link");
+    let run = check(&link);
+    assert_eq!(run.code, 2, "{}", said(&run));
+    assert!(run.stdout.contains("what it leads to does not exist"), "{}", said(&run));
+}
+
 #[test]
 fn a_missing_path_hides_no_other() {
     let folder = Folder::new();

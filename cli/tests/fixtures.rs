@@ -1,7 +1,8 @@
 //! Every case under `fixtures/`: what `log-verify` prints of it is what the file beside it claims.
 //!
 //! `fixtures/README.md` says what a case is. `GATELOG_BLESS=1` writes what is printed into the
-//! expected files; read every change of one before it is committed, since it is a claim.
+//! expected files; read every change of one before it is committed, since it is a claim. A new one
+//! fails until its `claim` says what it shows.
 
 #[path = "fixtures/case.rs"]
 mod case;
@@ -59,6 +60,9 @@ fn judge(case: &Case, help: &run::Help, bless: bool) -> Result<(), String> {
         Err(_) if bless => Expected::default(),
         Err(error) => return Err(format!("no expected file to compare with: {error}")),
     };
+    if !bless && !expected.is_claimed() {
+        return Err("its `claim` should say what the case shows".to_owned());
+    }
     let observed = run::run(case, &expected, help);
     if bless {
         expected.take(observed);

@@ -78,7 +78,7 @@ async function main() {
   const list = path.join(dir, 'EXPECTED.jsonl')
   if (!fs.existsSync(list)) {
     const isAllowed = process.env.GATELOG_NO_CORPUS === '1'
-    console.log(`\n!!! ${isAllowed ? 'SKIPPED' : 'NO CORPUS'}: there is no EXPECTED.jsonl in ${dir}`)
+    console.log(`\n!!! ${isAllowed ? 'SKIPPED' : 'NO CORPUS'}: no EXPECTED.jsonl is in ${dir}`)
     console.log(isAllowed ? '!!! GATELOG_NO_CORPUS=1 allows that; no log of the corpus was checked'
       : '!!! name the folder of the corpus, or set GATELOG_NO_CORPUS=1 to do without it')
     console.log(`0 passed, ${isAllowed ? 0 : 1} failed`)

@@ -101,7 +101,7 @@ async function main() {
   if (short.length > 0 && !settings.isPartial) console.log(`QUOTAS NOT MET: ${short.join(', ')}`)
   const unjudged = settings.indices.length - tally.count
   if (unjudged !== 0) {
-    console.log(`NOT ALL JUDGED: ${settings.indices.length} mutants asked for, ${tally.count} answers`)
+    console.log(`NOT ALL JUDGED: ${settings.indices.length} mutants, ${tally.count} answers`)
   }
   if (settings.keep === undefined) fs.rmSync(folder, { recursive: true, force: true })
   const wrong = new Set(mismatches.map(({ index }) => index))

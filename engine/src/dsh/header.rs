@@ -8,7 +8,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 5.1 to 5.4 and 24 (B7).
+//! `docs/dsh-format.md`, sections 5.1 to 5.4.
 
 #![expect(clippy::result_large_err, reason = "a header is judged once a file")]
 

@@ -7,7 +7,7 @@
 //!
 //! # Source
 //!
-//! The format specification, section 1.8; `findLog`, `assertStoredIdentity` and `sameFile` of the
+//! `docs/dsh-format.md`, section 1.8; `findLog`, `assertStoredIdentity` and `sameFile` of the
 //! host.
 
 use std::borrow::Cow;

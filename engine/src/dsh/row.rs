@@ -14,7 +14,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 6.1 and 7.1.
+//! `docs/dsh-format.md`, sections 6.1 and 7.1.
 
 use crate::dsh::vocabulary::{self, KnownType};
 use crate::json::{

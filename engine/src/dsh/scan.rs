@@ -15,7 +15,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 2.3, 2.4, 3.2 to 3.4 and 24 (B8).
+//! `docs/dsh-format.md`, sections 2.3, 2.4 and 3.2 to 3.4.
 
 use crate::dsh::damage::{Damage, Defective, Nature, classify};
 use crate::dsh::fault::{Fault, FaultKind, clip};

@@ -10,7 +10,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 6.1, 7.3 and 24 (B8).
+//! `docs/dsh-format.md`, sections 3.4, 6.1 and 7.3.
 
 use crate::dsh::fault::clip;
 use crate::dsh::line::LineView;

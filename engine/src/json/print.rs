@@ -48,7 +48,7 @@ impl Json<'_> {
     /// as `null`, lone surrogates as `\udxxx`.
     ///
     /// # Source
-    /// ECMA-262, `JSON.stringify`; the format specification, section 4.2.
+    /// ECMA-262, `JSON.stringify`; `docs/dsh-format.md`, section 4.2.
     pub fn to_json(&self) -> String {
         let mut printer = Printer { to: String::new(), open: Vec::new() };
         printer.value(self);

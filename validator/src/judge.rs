@@ -163,13 +163,11 @@ impl Judge<'_> {
         if !is_stray {
             return fault.clone();
         }
-        let message = match seen.stat.bytes {
-            0 => "the file is empty, and not a session log".to_owned(),
-            _ => {
-                let inner = fault.message.strip_prefix("corrupt session log: ");
-                let inner = inner.unwrap_or(&fault.message);
-                format!("not a session log at all: {inner}")
-            }
+        let message = if seen.stat.bytes == 0 {
+            "the file is empty, and not a session log".to_owned()
+        } else {
+            let inner = fault.message.strip_prefix("corrupt session log: ");
+            format!("not a session log at all: {}", inner.unwrap_or(&fault.message))
         };
         let (kind, rule) = (FaultKind::Unreadable, NO_SESSION_FILE);
         Fault { kind, rule, message, host: None, place: Place::default() }

@@ -312,13 +312,18 @@ impl Damage {
 /// A cheap fingerprint of a line: its length and its two ends. Exact for short lines.
 fn fingerprint(line: &[u8]) -> u64 {
     let mut hash = line.len() as u64 ^ 0x9E37_79B9_7F4A_7C15;
+    let mut mix = |word: u64| {
+        hash = (hash ^ word).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+        hash ^= hash >> 32;
+    };
     let tail = line.len().saturating_sub(SAMPLE_BYTES).max(SAMPLE_BYTES.min(line.len()));
     for part in [&line[..line.len().min(SAMPLE_BYTES)], &line[tail..]] {
-        for chunk in part.chunks(8) {
-            let mut bytes = [0u8; 8];
-            bytes[..chunk.len()].copy_from_slice(chunk);
-            hash = (hash ^ u64::from_le_bytes(bytes)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-            hash ^= hash >> 32;
+        let (words, rest) = part.as_chunks();
+        words.iter().for_each(|word| mix(u64::from_le_bytes(*word)));
+        if !rest.is_empty() {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            mix(u64::from_le_bytes(last));
         }
     }
     hash

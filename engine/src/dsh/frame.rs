@@ -92,6 +92,13 @@ impl<'a> Walk<'a> {
             }
         }
     }
+
+    /// Returns bytes that the walk has read anyway, from an offset on; nothing where it has not
+    /// all of them any more.
+    pub fn read_already(&self, offset: u64, bytes: usize) -> Option<&[u8]> {
+        let at = usize::try_from(offset.checked_sub(self.cursor.base)?).ok()?;
+        self.cursor.buffer.get(at..at.checked_add(bytes)?)
+    }
 }
 
 /// The end of one step of the walk.

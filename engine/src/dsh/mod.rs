@@ -3,8 +3,8 @@
 //! A log is a header line and event rows, as plain lines or as a concatenation of Zstandard frames.
 //! Reading goes through these modules in their order: [`discover`] finds files and says what their
 //! names and places claim; [`frame`] walks the container by its structure; [`decode`] makes text of
-//! frames; [`text`] cuts the text that [`source`] gives into blocks of lines and scans them on all
-//! cores; [`row`] reads a line's envelope, packed rows included; [`mod@line`] joins the lines of
+//! frames; [`text`] cuts the text that [`source`] gives into blocks of lines and scans them, on all
+//! cores by the [`pipe`]; [`row`] reads a line's envelope, packed rows included; [`mod@line`] joins the lines of
 //! the blocks; [`header`] judges line 1; [`scan`] keeps the longest lawful prefix (in formats 2 to
 //! 4 by the exact rows of [`strict`]), decides between a torn tail and corruption, and lets
 //! [`damage`] say in words what lies there; [`legacy`] gives old shapes of format 0 their present
@@ -23,6 +23,7 @@ pub mod decode;
 pub mod row;
 pub mod text;
 pub mod source;
+pub mod pipe;
 pub mod line;
 pub mod header;
 pub mod damage;

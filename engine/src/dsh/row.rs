@@ -156,9 +156,9 @@ pub fn read(scanner: &mut Scanner, line: &[u8], tape: &mut Tape, packs: bool) ->
         Kind::Null => return Row::Null,
         _ => return Row::Scalar,
     }
-    let envelope = envelope(line, tape, root);
-    if packs && let Some(tag) = packed_tag(envelope.kind(line, tape)) {
-        return match packed(value, tag) {
+    let (envelope, start) = envelope(line, tape, root);
+    if packs && let Some(tag) = packed_tag(&envelope, line, tape) {
+        return match packed(&envelope, &start, line, tape, tag) {
             Ok(row) => Row::Packed(Packed { data_node: envelope.data_node, ..row }),
             Err(why) => Row::BadPacked(why),
         };
@@ -166,8 +166,17 @@ pub fn read(scanner: &mut Scanner, line: &[u8], tape: &mut Tape, packs: bool) ->
     Row::Event(envelope)
 }
 
+/// Where a packed row starts.
+struct Start {
+    seq0_node: u32,
+    time0_node: u32,
+    /// There is a key that neither an envelope nor a packed row has.
+    extra_key: bool,
+}
+
 /// Locates the members of an object on the tape; of duplicates the last one counts.
-fn envelope(line: &[u8], tape: &Tape, root: u32) -> Envelope {
+fn envelope(line: &[u8], tape: &Tape, root: u32) -> (Envelope, Start) {
+    let mut start = Start { seq0_node: ABSENT, time0_node: ABSENT, extra_key: false };
     let mut found = Envelope {
         root,
         kind_node: ABSENT,
@@ -194,13 +203,16 @@ fn envelope(line: &[u8], tape: &Tape, root: u32) -> Envelope {
             b"ignorable" => found.ignorable_node = node,
             b"sourceEventSeqs" => found.sources_node = node,
             b"surfaceOp" => found.surface_node = node,
-            _ => found.extra_key = true,
+            b"seq0" => start.seq0_node = node,
+            b"time0" => start.time0_node = node,
+            _ => start.extra_key = true,
         }
     }
+    found.extra_key = start.extra_key || start.seq0_node != ABSENT || start.time0_node != ABSENT;
     if let Some(text) = found.kind(line, tape).and_then(|kind| kind.as_text()) {
         found.known = vocabulary::find(&text.to_wtf8());
     }
-    found
+    (found, start)
 }
 
 fn key_bytes<'a>(line: &'a [u8], tape: &'a Tape, node: u32) -> Cow<'a, [u8]> {
@@ -211,8 +223,11 @@ fn key_bytes<'a>(line: &'a [u8], tape: &'a Tape, node: u32) -> Cow<'a, [u8]> {
     Cow::Borrowed(&line[key.start as usize + 1..key.end as usize - 1])
 }
 
-fn packed_tag(kind: Option<Json<'_>>) -> Option<&'static str> {
-    let kind = kind.filter(Json::is_string)?;
+fn packed_tag(envelope: &Envelope, line: &[u8], tape: &Tape) -> Option<&'static str> {
+    if envelope.known.is_some() {
+        return None;
+    }
+    let kind = envelope.kind(line, tape).filter(Json::is_string)?;
     vocabulary::PACKED.into_iter().find(|tag| kind.is_str(tag))
 }
 
@@ -233,7 +248,8 @@ struct RunData<'a> {
 impl<'a> RunData<'a> {
     fn of(data: Json<'a>) -> Self {
         let mut found = Self::default();
-        for (key, value) in data.members() {
+        // Of duplicates the last one counts, as it does for the host.
+        for (key, value) in data.raw_members() {
             let slot = match key.to_wtf8().as_ref() {
                 b"turn" => &mut found.turn,
                 b"step" => &mut found.step,
@@ -255,16 +271,28 @@ impl<'a> RunData<'a> {
 }
 
 /// Judges a packed row; `data_node` is left for the caller to fill in.
-fn packed(row: Json<'_>, tag: &str) -> Result<Packed, &'static str> {
-    if !row.has_exactly(&["type", "seq0", "time0", "data"], &[]) {
+fn packed(
+    envelope: &Envelope,
+    start: &Start,
+    line: &[u8],
+    tape: &Tape,
+    tag: &str,
+) -> Result<Packed, &'static str> {
+    let Envelope { data_node, seq_node, time_node, .. } = *envelope;
+    let Envelope { ignorable_node, sources_node, surface_node, .. } = *envelope;
+    let absent = [seq_node, time_node, ignorable_node, sources_node, surface_node];
+    if [data_node, start.seq0_node, start.time0_node].contains(&ABSENT)
+        || absent.iter().any(|node| *node != ABSENT)
+        || start.extra_key
+    {
         return Err("envelope must be exactly {type, seq0, time0, data}");
     }
-    let number = |key| row.get(key).and_then(|value| value.as_number());
-    let seq0 = number("seq0").filter(|n| is_seq(*n));
+    let number = |node| at(node, line, tape).and_then(|value| value.as_number());
+    let seq0 = number(start.seq0_node).filter(|n| is_seq(*n));
     let seq0 = seq0.ok_or("seq0 must be a non-negative safe integer")?;
-    let time0 = number("time0").filter(|n| is_safe_integer(*n));
+    let time0 = number(start.time0_node).filter(|n| is_safe_integer(*n));
     let time0 = time0.ok_or("time0 must be a safe integer")?;
-    let data = row.get("data").filter(|data| data.is_object() || data.is_array());
+    let data = envelope.data(line, tape).filter(|data| data.is_object() || data.is_array());
     let data = RunData::of(data.ok_or("data must be an object")?);
     let has_all = data.turn.is_some()
         && data.step.is_some()
@@ -317,16 +345,29 @@ fn run(data: &RunData<'_>, seq0: f64, time0: f64) -> Result<Packed, &'static str
 
 /// Returns the time of the last member, every running time being a safe integer.
 fn last_time(time0: f64, gaps: Option<Numbers<'_>>) -> Result<f64, &'static str> {
+    const UNSAFE_TIME: &str = "member times must stay safe integers";
     let mut time = time0;
-    let Some(gaps) = gaps else { return Ok(time) };
-    for gap in gaps {
+    let Some(mut gaps) = gaps else { return Ok(time) };
+    loop {
+        // Gaps that are not negative only add up: the time behind them is the greatest.
+        let mut sum = None;
+        while let Some(gap) = gaps.next_plain() {
+            sum = Some(sum.unwrap_or(0) + i64::from(gap));
+        }
+        if let Some(sum) = sum {
+            // Below 2^53 and 2^56, so that nothing overflows.
+            time = (time as i64 + sum) as f64;
+            if !is_safe_integer(time) {
+                return Err(UNSAFE_TIME);
+            }
+        }
+        let Some(gap) = gaps.next() else { return Ok(time) };
         if !is_safe_integer(gap) {
             return Err("dt must be an array of safe integers");
         }
         time += gap;
         if !is_safe_integer(time) {
-            return Err("member times must stay safe integers");
+            return Err(UNSAFE_TIME);
         }
     }
-    Ok(time)
 }

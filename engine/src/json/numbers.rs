@@ -3,6 +3,7 @@
 //! Lists of seqs and of time gaps are most of what a log's numbers are, and most of them are short
 //! whole ones: they are read digit by digit, without a token in between.
 
+use super::lex;
 use super::number;
 use super::tape::Kind;
 use super::value::Json;
@@ -34,6 +35,38 @@ impl Iterator for Numbers<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<f64> {
+        self.next_plain().map(f64::from).or_else(|| self.next_whole())
+    }
+}
+
+impl Numbers<'_> {
+    /// Takes the next number when it is plain: at most seven digits and a comma behind them. What
+    /// is not plain is left for the iterator, and so are the last number and the list's end.
+    #[inline]
+    pub fn next_plain(&mut self) -> Option<u32> {
+        let word: &[u8; 8] = self.rest.first_chunk()?;
+        let (first, second) = (word[0].wrapping_sub(b'0'), word[1].wrapping_sub(b'0'));
+        // Gaps of time have one digit or two, so that it pays to look for those.
+        let (number, count) = if first > 9 {
+            return None;
+        } else if word[1] == b',' {
+            (u32::from(first), 1)
+        } else if word[2] == b',' && second <= 9 {
+            (u32::from(first) * 10 + u32::from(second), 2)
+        } else {
+            let count = lex::digits(self.rest, 0);
+            if count == 8 || word[count] != b',' {
+                return None;
+            }
+            let digits = u64::from_le_bytes(*word) << (8 * (8 - count));
+            (number::from_digits(digits) as u32, count)
+        };
+        self.rest = &self.rest[count + 1..];
+        Some(number)
+    }
+
+    /// The next number when it is whole, digit by digit; else whatever it is.
+    fn next_whole(&mut self) -> Option<f64> {
         let mut whole = 0u64;
         let mut count = 0;
         for byte in self.rest {
@@ -53,9 +86,7 @@ impl Iterator for Numbers<'_> {
             _ => self.slow(),
         }
     }
-}
 
-impl Numbers<'_> {
     /// The next number, whatever stands around it; nothing at the bracket.
     #[inline(never)]
     fn slow(&mut self) -> Option<f64> {
@@ -82,6 +113,8 @@ mod tests {
             "[123456789012345,1234567890123456,12345678901234567890,1e400]",
             "[1 ,2]",
             "[1, 2 ,3]",
+            "[1,22,333,4444,55555,666666,7777777,88888888,999999999,0,10,100,1000000,9999999]",
+            "[-1,-12,1.5,12.5,123.5,1e1,12e1,123e1,1234567.5,1234567e1,12345678,1,22,3]",
         ] {
             let document = Document::parse(text).expect("the case is JSON");
             let slow: Vec<_> = document.root().elements().filter_map(|it| it.as_number()).collect();

@@ -97,8 +97,10 @@ impl<'a> Json<'a> {
 
     /// Returns the double that a number is, or nothing for another kind. It may be infinite or
     /// minus zero.
+    #[inline]
     pub fn as_number(&self) -> Option<f64> {
-        self.is_number().then(|| number::parse(self.raw()))
+        let (start, end) = (self.start(), self.end());
+        self.is_number().then(|| number::parse_within(self.text, start, end))
     }
 
     /// Returns the text of a string, or nothing for another kind.
@@ -133,6 +135,7 @@ impl<'a> Json<'a> {
 
     /// Returns the own member of an object whose key is `key`, the last one of duplicates; nothing
     /// where there is none, and for what is no object.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<Json<'a>> {
         let nodes = if self.is_object() { self.below } else { &[] };
         let mut found = None;
@@ -179,7 +182,7 @@ impl<'a> Json<'a> {
 
     /// Returns the members as they were written, with duplicates.
     #[inline]
-    pub(super) fn raw_members(&self) -> RawMembers<'a> {
+    pub(crate) fn raw_members(&self) -> RawMembers<'a> {
         let nodes = if self.is_object() { self.below } else { &[] };
         RawMembers::new(self.text, nodes)
     }

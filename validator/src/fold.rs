@@ -19,7 +19,8 @@ pub(crate) const FINDINGS_MAX: usize = 1000;
 /// The loader and the companions of one log.
 pub(crate) struct Fold {
     pub(crate) settings: Settings,
-    pub(crate) load: Option<Load>,
+    /// Boxed, since it is taken out for each record.
+    pub(crate) load: Option<Box<Load>>,
     companions: Vec<Box<dyn Companion + Send>>,
     /// Who listens to the types that the vocabulary has, by their index.
     by_index: Vec<Vec<usize>>,
@@ -132,7 +133,7 @@ impl HeaderSink for Fold {
     fn header(&mut self, header: &Header) {
         self.settings.seed_length = header.seed_length();
         self.settings.session.clone_from(&header.id);
-        self.load = Some(Load::new(header));
+        self.load = Some(Box::new(Load::new(header)));
         if header.version != 0 {
             return;
         }

@@ -20,7 +20,6 @@ use crate::dsh::vocabulary::{self, KnownType};
 use crate::json::{
     Defect, DefectKind, Json, Kind, Numbers, Scanner, Tape, is_safe_integer, is_seq,
 };
-use std::borrow::Cow;
 
 /// A node index that stands for an absent member.
 const ABSENT: u32 = u32::MAX;
@@ -191,11 +190,12 @@ fn envelope(line: &[u8], tape: &Tape, root: u32) -> (Envelope, Start) {
     };
     let end = root + tape.nodes[root as usize].span;
     let mut key_node = root + 1;
+    let mut decoded = Vec::new();
     while key_node < end {
         let node = key_node + 1;
-        let key = key_bytes(line, tape, key_node);
+        let key = key_bytes(line, tape, key_node, &mut decoded);
         key_node = node + tape.nodes[node as usize].span;
-        match key.as_ref() {
+        match key {
             b"type" => found.kind_node = node,
             b"seq" => found.seq_node = node,
             b"time" => found.time_node = node,
@@ -215,12 +215,16 @@ fn envelope(line: &[u8], tape: &Tape, root: u32) -> (Envelope, Start) {
     (found, start)
 }
 
-fn key_bytes<'a>(line: &'a [u8], tape: &'a Tape, node: u32) -> Cow<'a, [u8]> {
-    let key = tape.nodes[node as usize];
+/// Returns the text of a key, in place or decoded.
+#[inline]
+fn key_bytes<'a>(line: &'a [u8], tape: &Tape, node: u32, decoded: &'a mut Vec<u8>) -> &'a [u8] {
+    let key = &tape.nodes[node as usize];
     if key.flag {
-        return tape.json(line, node).as_text().map_or(Cow::Borrowed(b""), |text| text.to_wtf8());
+        let text = tape.json(line, node).as_text().map(|text| text.to_wtf8());
+        *decoded = text.unwrap_or_default().into_owned();
+        return decoded;
     }
-    Cow::Borrowed(&line[key.start as usize + 1..key.end as usize - 1])
+    &line[key.start as usize + 1..key.end as usize - 1]
 }
 
 fn packed_tag(envelope: &Envelope, line: &[u8], tape: &Tape) -> Option<&'static str> {
@@ -246,11 +250,18 @@ struct RunData<'a> {
 }
 
 impl<'a> RunData<'a> {
-    fn of(data: Json<'a>) -> Self {
+    /// Locates the members; of duplicates the last one counts.
+    fn of(data: u32, line: &'a [u8], tape: &'a Tape) -> Self {
         let mut found = Self::default();
-        // Of duplicates the last one counts, as it does for the host.
-        for (key, value) in data.raw_members() {
-            let slot = match key.to_wtf8().as_ref() {
+        let node = &tape.nodes[data as usize];
+        let end = if node.kind == Kind::Object { data + node.span } else { data };
+        let mut key_node = data + 1;
+        let mut decoded = Vec::new();
+        while key_node < end {
+            let node = key_node + 1;
+            let key = key_bytes(line, tape, key_node, &mut decoded);
+            key_node = node + tape.nodes[node as usize].span;
+            let slot = match key {
                 b"turn" => &mut found.turn,
                 b"step" => &mut found.step,
                 b"index" => &mut found.index,
@@ -264,7 +275,7 @@ impl<'a> RunData<'a> {
                     continue;
                 }
             };
-            *slot = Some(value);
+            *slot = Some(tape.json(line, node));
         }
         found
     }
@@ -293,7 +304,8 @@ fn packed(
     let time0 = number(start.time0_node).filter(|n| is_safe_integer(*n));
     let time0 = time0.ok_or("time0 must be a safe integer")?;
     let data = envelope.data(line, tape).filter(|data| data.is_object() || data.is_array());
-    let data = RunData::of(data.ok_or("data must be an object")?);
+    data.ok_or("data must be an object")?;
+    let data = RunData::of(data_node, line, tape);
     let has_all = data.turn.is_some()
         && data.step.is_some()
         && data.index.is_some()
@@ -350,11 +362,12 @@ fn last_time(time0: f64, gaps: Option<Numbers<'_>>) -> Result<f64, &'static str>
     let Some(mut gaps) = gaps else { return Ok(time) };
     loop {
         // Gaps that are not negative only add up: the time behind them is the greatest.
-        let mut sum = None;
-        while let Some(gap) = gaps.next_plain() {
-            sum = Some(sum.unwrap_or(0) + i64::from(gap));
-        }
-        if let Some(sum) = sum {
+        let (mut sum, mut some) = (0, false);
+        gaps.plain(|gap| {
+            sum += i64::from(gap);
+            some = true;
+        });
+        if some {
             // Below 2^53 and 2^56, so that nothing overflows.
             time = (time as i64 + sum) as f64;
             if !is_safe_integer(time) {

@@ -51,10 +51,19 @@ impl Pair<'_> {
         for word in words {
             self.mix(u64::from_le_bytes(*word));
         }
+        // At most seven bytes, and how many there are: texts that differ make words that do.
         let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
+        for (last, byte) in last.iter_mut().zip(rest) {
+            *last = *byte;
+        }
+        last[7] = rest.len() as u8;
         self.mix(u64::from_le_bytes(last));
-        self.mix(bytes.len() as u64);
+    }
+
+    /// Takes the digest of a part; how many parts there are is told before them.
+    fn part(&mut self, digest: u128) {
+        self.mix(digest as u64);
+        self.mix((digest >> 64) as u64);
     }
 
     fn finish(&self) -> u128 {
@@ -145,16 +154,17 @@ impl<'k> Fold<'k> {
 
     fn array(&mut self, array: Json<'_>) -> Pair<'k> {
         let mut pair = self.keys.start(Tag::Array);
+        pair.mix(array.len() as u64);
         let (_, nodes) = array.parts();
         if nodes.is_empty() {
             for element in array.elements() {
-                pair.write(&self.value(element).to_le_bytes());
+                pair.part(self.value(element));
             }
             return pair;
         }
         let first = self.done.len() - array.len();
         for element in self.done.drain(first..).rev() {
-            pair.write(&element.to_le_bytes());
+            pair.part(element);
         }
         pair
     }
@@ -175,9 +185,10 @@ impl<'k> Fold<'k> {
             equal
         });
         let mut pair = self.keys.start(Tag::Object);
+        pair.mix(self.members.len() as u64);
         for (key, value) in &self.members {
-            pair.write(&key.to_le_bytes());
-            pair.write(&value.to_le_bytes());
+            pair.part(*key);
+            pair.part(*value);
         }
         pair
     }

@@ -10,7 +10,7 @@ const PAIRWISE_MAX: usize = 16;
 
 /// Members as they were written.
 #[derive(Clone, Debug)]
-pub(crate) struct RawMembers<'a> {
+pub(super) struct RawMembers<'a> {
     text: &'a [u8],
     /// From the next key on.
     nodes: &'a [Node],

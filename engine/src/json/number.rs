@@ -103,17 +103,25 @@ fn place_point(digits: &str, exponent: i32) -> String {
 /// Returns the double that the JSON number from `start` to `end` of a text stands for.
 #[inline]
 pub(super) fn parse_within(text: &[u8], start: usize, end: usize) -> f64 {
-    match end - start {
-        1 if text[start].is_ascii_digit() => f64::from(text[start] - b'0'),
-        count @ 2..=8 if end >= 8 => {
-            let word = text[..end].last_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-            // The digits are the last bytes; what is before them counts as zeros.
-            let skipped = 8 * (8 - count as u32);
-            let word = (word >> skipped << skipped) | (ZEROS & !(u64::MAX << skipped));
-            eight_digits(word).map_or_else(|| parse(&text[start..end]), |n| n as f64)
-        }
-        _ => parse(&text[start..end]),
-    }
+    let bytes = &text[..end];
+    let number = match end - start {
+        1 if text[start].is_ascii_digit() => return f64::from(text[start] - b'0'),
+        count @ 2..=8 => bytes.last_chunk().and_then(|word| last_digits(word, count)),
+        count @ 9..=EXACT_DIGITS => bytes.last_chunk::<16>().and_then(|words| {
+            let (high, low) = (words.first_chunk()?, words.last_chunk()?);
+            Some(last_digits(high, count - 8)? * 100_000_000 + last_digits(low, 8)?)
+        }),
+        _ => None,
+    };
+    number.map_or_else(|| parse(&text[start..end]), |n| n as f64)
+}
+
+/// Reads the last one to eight of eight bytes as digits; what is before them counts as zeros.
+#[inline]
+fn last_digits(bytes: &[u8; 8], count: usize) -> Option<u64> {
+    let skipped = 8 * (8 - count as u32);
+    let word = u64::from_le_bytes(*bytes) >> skipped << skipped;
+    eight_digits(word | (ZEROS & !(u64::MAX << skipped)))
 }
 
 /// Returns the double that a JSON number stands for.

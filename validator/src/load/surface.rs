@@ -218,9 +218,7 @@ impl Sources {
             }
         };
         while let Some(numbers) = &mut numbers {
-            while let Some(source) = numbers.next_plain() {
-                take(u64::from(source));
-            }
+            numbers.plain(|source| take(u64::from(source)));
             match numbers.next() {
                 Some(source) if is_seq(source) => take(source as u64),
                 Some(_) => is_dense = false,

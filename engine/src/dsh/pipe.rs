@@ -197,3 +197,60 @@ impl<'p> Pipe<'p> {
         state
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::run;
+    use crate::dsh::text::{Block, Consumer, Job, Source};
+    use std::io;
+
+    /// Gives so many blocks that hold their number, then an error or an end.
+    struct Numbers {
+        next: usize,
+        count: usize,
+        fails: bool,
+    }
+
+    impl Source for Numbers {
+        fn next_job(&mut self) -> io::Result<Option<Job>> {
+            if self.next == self.count {
+                return if self.fails { Err(io::Error::other("the end")) } else { Ok(None) };
+            }
+            // Short blocks and long ones, so that later ones are often done first.
+            let filler = [10, 100_000, 1_000][self.next % 3];
+            let text = format!("{}\n{}", self.next, "[0]\n".repeat(filler / 4)).into_bytes();
+            self.next += 1;
+            Ok(Some(Job::Text(Block { text, ..Block::default() })))
+        }
+    }
+
+    #[derive(Default)]
+    struct Collect(Vec<usize>);
+
+    impl Consumer for Collect {
+        fn block(&mut self, block: &Block) {
+            let first = &block.text[..block.lines[0].end];
+            let number = str::from_utf8(first).ok().and_then(|text| text.parse().ok());
+            self.0.push(number.expect("the block's number"));
+            if self.0.len() % 50 == 1 {
+                // The window fills meanwhile, and the other threads leave.
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+        }
+    }
+
+    #[test]
+    fn every_block_is_consumed_in_order_whatever_the_threads_and_the_end() {
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.expect("threads start");
+            for (count, fails) in [(0, false), (0, true), (1, false), (2, true), (1_000, true)] {
+                let mut collect = Collect::default();
+                let mut source = Numbers { next: 0, count, fails };
+                let outcome = pool.install(|| run(&mut source, true, &mut collect));
+                assert_eq!(outcome.is_err(), fails);
+                assert_eq!(collect.0, (0..count).collect::<Vec<_>>());
+            }
+        }
+    }
+}

@@ -106,10 +106,10 @@ pub(super) fn parse_within(text: &[u8], start: usize, end: usize) -> f64 {
     let bytes = &text[..end];
     let number = match end - start {
         1 if text[start].is_ascii_digit() => return f64::from(text[start] - b'0'),
-        count @ 2..=8 => bytes.last_chunk().and_then(|word| last_digits(word, count)),
+        count @ 2..=8 => bytes.last_chunk().and_then(|word| last_digits(*word, count)),
         count @ 9..=EXACT_DIGITS => bytes.last_chunk::<16>().and_then(|words| {
             let (high, low) = (words.first_chunk()?, words.last_chunk()?);
-            Some(last_digits(high, count - 8)? * 100_000_000 + last_digits(low, 8)?)
+            Some(last_digits(*high, count - 8)? * 100_000_000 + last_digits(*low, 8)?)
         }),
         _ => None,
     };
@@ -118,9 +118,9 @@ pub(super) fn parse_within(text: &[u8], start: usize, end: usize) -> f64 {
 
 /// Reads the last one to eight of eight bytes as digits; what is before them counts as zeros.
 #[inline]
-fn last_digits(bytes: &[u8; 8], count: usize) -> Option<u64> {
+fn last_digits(bytes: [u8; 8], count: usize) -> Option<u64> {
     let skipped = 8 * (8 - count as u32);
-    let word = u64::from_le_bytes(*bytes) >> skipped << skipped;
+    let word = u64::from_le_bytes(bytes) >> skipped << skipped;
     eight_digits(word | (ZEROS & !(u64::MAX << skipped)))
 }
 

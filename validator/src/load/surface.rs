@@ -243,8 +243,7 @@ impl Sources {
         }
         if let Some(late) = late {
             let message = format!(
-                "sourceEventSeqs must reference earlier events: {} >= current seq {seq}",
-                late
+                "sourceEventSeqs must reference earlier events: {late} >= current seq {seq}"
             );
             return Err(flaw("surface/sources-late", message));
         }

@@ -348,15 +348,22 @@ impl Damage {
 
 /// A cheap fingerprint of a line: its length and its two ends. Exact for short lines.
 fn fingerprint(line: &[u8]) -> u64 {
-    let mut hash = line.len() as u64 ^ 0x9E37_79B9_7F4A_7C15;
     let tail = line.len().saturating_sub(SAMPLE_BYTES).max(SAMPLE_BYTES.min(line.len()));
-    for part in [&line[..line.len().min(SAMPLE_BYTES)], &line[tail..]] {
-        for chunk in part.chunks(8) {
-            let mut bytes = [0u8; 8];
-            bytes[..chunk.len()].copy_from_slice(chunk);
-            hash = (hash ^ u64::from_le_bytes(bytes)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
-            hash ^= hash >> 32;
-        }
-    }
-    hash
+    let head = sample(&line[..line.len().min(SAMPLE_BYTES)]);
+    // The two do not wait for each other.
+    mix(mix(line.len() as u64, head), sample(&line[tail..]))
+}
+
+fn sample(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks();
+    let hash =
+        words.iter().fold(0x9E37_79B9_7F4A_7C15, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    mix(hash, u64::from_le_bytes(last))
+}
+
+fn mix(hash: u64, word: u64) -> u64 {
+    let hash = (hash ^ word).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    hash ^ hash >> 32
 }

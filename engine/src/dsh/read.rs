@@ -7,6 +7,7 @@ use crate::dsh::fault::{Fault, FaultKind};
 use crate::dsh::frame::Frame;
 use crate::dsh::header::{self, Header, Judged, NEWEST};
 use crate::dsh::line::{LineSink, LineView, Lines, Rest};
+use crate::dsh::pipe;
 use crate::dsh::record::RecordSink;
 use crate::dsh::scan::LogScan;
 use crate::dsh::source::{Framed, Plain, Stream};
@@ -184,7 +185,7 @@ fn run<S: LineSink>(
 ) -> io::Result<(u64, Option<Rest>)> {
     let packs = packs(options.generation);
     let mut lines = Lines::new(sink, packs, options.reads, number);
-    text::run(source, packs, &mut lines)?;
+    pipe::run(source, packs, &mut lines)?;
     Ok(lines.finish())
 }
 

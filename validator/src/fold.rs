@@ -8,6 +8,7 @@ use gatelog_engine::companion::{Companion, End, Listens, Violation};
 use gatelog_engine::dsh::header::Header;
 use gatelog_engine::dsh::read::{HeaderSink, Reading};
 use gatelog_engine::dsh::record::{Record, RecordSink};
+use gatelog_engine::dsh::vocabulary;
 use gatelog_engine::event::{Event, Place};
 use gatelog_engine::json::Document;
 use std::collections::HashMap;
@@ -18,9 +19,14 @@ pub(crate) const FINDINGS_MAX: usize = 1000;
 /// The loader and the companions of one log.
 pub(crate) struct Fold {
     pub(crate) settings: Settings,
-    pub(crate) load: Option<Load>,
+    /// Boxed, since it is taken out for each record.
+    pub(crate) load: Option<Box<Load>>,
     companions: Vec<Box<dyn Companion + Send>>,
-    by_kind: HashMap<&'static str, Vec<usize>>,
+    /// Who listens to the types that the vocabulary has, by their index.
+    by_index: Vec<Vec<usize>>,
+    /// Who listens to other types, by name.
+    by_name: HashMap<&'static str, Vec<usize>>,
+    /// Who listens to any type.
     to_all: Vec<usize>,
     /// What was found, in the order of the log.
     pub(crate) violations: Vec<(Violation, Place)>,
@@ -34,7 +40,8 @@ impl Fold {
             settings,
             load: None,
             companions: Vec::new(),
-            by_kind: HashMap::new(),
+            by_index: Vec::new(),
+            by_name: HashMap::new(),
             to_all: Vec::new(),
             violations: Vec::new(),
             dropped: 0,
@@ -45,7 +52,10 @@ impl Fold {
     ///
     /// An event that the loader faulted already is only adopted: one fault is one finding.
     fn companions(&mut self, event: &Event<'_>, is_lawful: bool) {
-        let listening = self.by_kind.get(event.kind).unwrap_or(&self.to_all);
+        let by_index = vocabulary::find(event.kind.as_bytes())
+            .map(|known| self.by_index.get(known.index()).unwrap_or(&self.to_all));
+        let listening =
+            by_index.unwrap_or_else(|| self.by_name.get(event.kind).unwrap_or(&self.to_all));
         for at in listening {
             let companion = &mut self.companions[*at];
             if is_lawful && let Err(violation) = companion.plan(event) {
@@ -123,20 +133,26 @@ impl HeaderSink for Fold {
     fn header(&mut self, header: &Header) {
         self.settings.seed_length = header.seed_length();
         self.settings.session.clone_from(&header.id);
-        self.load = Some(Load::new(header));
+        self.load = Some(Box::new(Load::new(header)));
         if header.version != 0 {
             return;
         }
         self.companions = companions(&self.settings);
+        self.by_index = vec![Vec::new(); vocabulary::TYPES];
         for (at, companion) in self.companions.iter().enumerate() {
             match companion.listens() {
                 Listens::All => {
-                    self.by_kind.values_mut().for_each(|all| all.push(at));
+                    self.by_index.iter_mut().for_each(|all| all.push(at));
+                    self.by_name.values_mut().for_each(|all| all.push(at));
                     self.to_all.push(at);
                 }
                 Listens::Kinds(kinds) => {
                     for kind in kinds {
-                        let all = self.by_kind.entry(kind).or_insert_with(|| self.to_all.clone());
+                        if let Some(known) = vocabulary::find(kind.as_bytes()) {
+                            self.by_index[known.index()].push(at);
+                            continue;
+                        }
+                        let all = self.by_name.entry(kind).or_insert_with(|| self.to_all.clone());
                         all.push(at);
                     }
                 }

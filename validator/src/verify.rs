@@ -14,6 +14,7 @@ use gatelog_engine::storage::{File, Stat, Storage};
 use std::collections::HashSet;
 use std::io;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The default of [`Options::max_frame_bytes`]: 1 GiB.
@@ -155,18 +156,22 @@ fn unreadable(target: &Target, bytes: u64, error: &io::Error) -> Report {
     report
 }
 
-/// A file that tells how much of it was read.
+/// A file that tells how much of it was read; what is read again counts once.
 struct Counted<'a> {
     file: &'a dyn File,
     progress: &'a (dyn Fn(u64) + Sync),
-    /// A compressed file is read twice: for its structure, then for its content.
-    passes: u64,
+    /// How far it was read.
+    read_bytes: AtomicU64,
 }
 
 impl File for Counted<'_> {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let got = self.file.read_at(offset, buffer)?;
-        (self.progress)(got as u64 / self.passes);
+        let end = offset + got as u64;
+        let before = self.read_bytes.fetch_max(end, Ordering::Relaxed);
+        if end > before {
+            (self.progress)(end - before);
+        }
         Ok(got)
     }
 
@@ -198,7 +203,7 @@ fn see(
         ..Settings::default()
     };
     let mut fold = Fold::new(settings);
-    let counted = Counted { file, progress, passes: if zstd { 2 } else { 1 } };
+    let counted = Counted { file, progress, read_bytes: AtomicU64::new(0) };
     let reading = read::read(&counted, stat.bytes, &reading_options, &mut fold)?;
     let encoding = if zstd { Encoding::Zstd } else { Encoding::Plain };
     Ok(Seen { stat, encoding, reading, fold })

@@ -7,8 +7,9 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 2.3 to 2.5; libzstd 1.5 `ZSTD_decompressStream`.
+//! `docs/dsh-format.md`, sections 2.3 to 2.5; libzstd 1.5 `ZSTD_decompressStream`.
 
+use std::io::Cursor;
 use zstd_safe::{DCtx, InBuffer, OutBuffer, ResetDirective};
 
 /// The host's output window: a frame that declares no more than this is decoded in one pass.
@@ -73,6 +74,11 @@ impl Decoder {
         out: &mut Vec<u8>,
         text_bytes_max: usize,
     ) -> Result<(), DecodeError> {
+        let size = declared(input);
+        let size = size.filter(|size| *size <= ONE_PASS_BYTES_MAX.min(text_bytes_max as u64));
+        if let Some(size) = size {
+            return self.whole(input, out, size as usize);
+        }
         let pace = Pace::of(input);
         self.reset();
         let (mut at, before) = (0, out.len());
@@ -92,6 +98,18 @@ impl Decoder {
                 return Err(DecodeError::Invalid);
             }
         }
+    }
+
+    /// Decodes a frame that the streaming decoder, too, would decode in one pass: what it looks at
+    /// before that is left out.
+    fn whole(&mut self, input: &[u8], out: &mut Vec<u8>, size: usize) -> Result<(), DecodeError> {
+        self.reset();
+        let before = out.len() as u64;
+        out.reserve(size);
+        let mut target = Cursor::new(out);
+        target.set_position(before);
+        self.context.decompress(&mut target, input).map_err(|_| DecodeError::Invalid)?;
+        Ok(())
     }
 
     /// Feeds input and appends at most about `room` bytes of text to `out`.

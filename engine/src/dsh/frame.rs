@@ -15,7 +15,7 @@
 //!
 //! # Source
 //!
-//! The format specification, section 2.2.
+//! `docs/dsh-format.md`, section 2.2.
 
 use crate::dsh::fault::Fault;
 use crate::event::Place;
@@ -91,6 +91,13 @@ impl<'a> Walk<'a> {
                 Ok(None)
             }
         }
+    }
+
+    /// Returns bytes that the walk has read anyway, from an offset on; nothing where it has not
+    /// all of them any more.
+    pub fn read_already(&self, offset: u64, bytes: usize) -> Option<&[u8]> {
+        let at = usize::try_from(offset.checked_sub(self.cursor.base)?).ok()?;
+        self.cursor.buffer.get(at..at.checked_add(bytes)?)
     }
 }
 
@@ -194,23 +201,34 @@ impl<'a> Cursor<'a> {
         if self.end - self.offset < count as u64 {
             return Ok(None);
         }
-        let known = |cursor: &Self| {
-            cursor.offset >= cursor.base
-                && cursor.offset + count as u64 <= cursor.base + cursor.buffer.len() as u64
-        };
-        if !known(self) {
-            self.fill()?;
+        if count == 0 {
+            return Ok(Some(0));
         }
-        if !known(self) {
+        let mut value = self.known(count);
+        if value.is_none() {
+            self.fill()?;
+            value = self.known(count);
+        }
+        if value.is_none() {
             // The file became shorter while we read: what is left is a torn end.
             self.end = self.offset;
             return Ok(None);
         }
-        let at = (self.offset - self.base) as usize;
-        let mut bytes = [0u8; 8];
-        bytes[..count].copy_from_slice(&self.buffer[at..at + count]);
         self.offset += count as u64;
-        Ok(Some(u64::from_le_bytes(bytes)))
+        Ok(value)
+    }
+
+    /// Returns one to eight bytes as a little-endian number, when they are in the buffer.
+    #[inline]
+    fn known(&self, count: usize) -> Option<u64> {
+        let at = usize::try_from(self.offset.checked_sub(self.base)?).ok()?;
+        let rest = self.buffer.get(at..)?;
+        if let Some(word) = rest.first_chunk() {
+            return Some(u64::from_le_bytes(*word) & u64::MAX >> (64 - 8 * count));
+        }
+        let mut bytes = [0u8; 8];
+        bytes[..count].copy_from_slice(rest.get(..count)?);
+        Some(u64::from_le_bytes(bytes))
     }
 
     fn skip(&mut self, count: u64) -> bool {

@@ -3,13 +3,13 @@
 //! A log is a header line and event rows, as plain lines or as a concatenation of Zstandard frames.
 //! Reading goes through these modules in their order: [`discover`] finds files and says what their
 //! names and places claim; [`frame`] walks the container by its structure; [`decode`] makes text of
-//! frames; [`text`] cuts the text that [`source`] gives into blocks of lines and scans them on all
-//! cores; [`row`] reads a line's envelope, packed rows included; [`mod@line`] joins the lines of
-//! the blocks; [`header`] judges line 1; [`scan`] keeps the longest lawful prefix (in formats 2 to
-//! 4 by the exact rows of [`strict`]), decides between a torn tail and corruption, and lets
-//! [`damage`] say in words what lies there; [`legacy`] gives old shapes of format 0 their present
-//! form; [`closer`] makes the events that crash recovery adds; [`read`] drives them all. What an
-//! event means is not known here.
+//! frames; [`text`] cuts the text that [`source`] gives into blocks of lines and scans them, on all
+//! cores by the [`pipe`]; [`row`] reads a line's envelope, packed rows included; [`mod@line`] joins
+//! the lines of the blocks; [`header`] judges line 1; [`scan`] keeps the longest lawful prefix (in
+//! formats 2 to 4 by the exact rows of [`strict`]), decides between a torn tail and corruption, and
+//! lets [`damage`] say in words what lies there; [`legacy`] gives old shapes of format 0 their
+//! present form; [`closer`] makes the events that crash recovery adds; [`read`] drives them all.
+//! What an event means is not known here.
 
 pub mod vocabulary;
 pub mod segment;
@@ -23,8 +23,10 @@ pub mod decode;
 pub mod row;
 pub mod text;
 pub mod source;
+pub mod pipe;
 pub mod line;
 pub mod header;
+pub mod chunk;
 pub mod damage;
 pub mod strict;
 pub mod record;

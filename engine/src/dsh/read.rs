@@ -7,6 +7,7 @@ use crate::dsh::fault::{Fault, FaultKind};
 use crate::dsh::frame::Frame;
 use crate::dsh::header::{self, Header, Judged, NEWEST};
 use crate::dsh::line::{LineSink, LineView, Lines, Rest};
+use crate::dsh::pipe;
 use crate::dsh::record::RecordSink;
 use crate::dsh::scan::LogScan;
 use crate::dsh::source::{Framed, Plain, Stream};
@@ -117,10 +118,12 @@ impl<'s> Intake<'s> {
             Err(_) => self.options.generation.or(judged.version).unwrap_or(0),
         };
         let mut scan = LogScan::new(format.min(NEWEST), sink, line.bytes + 1);
-        scan.fault = self.early.take();
-        if let Err(fault) = &judged.header {
-            scan.fault.get_or_insert_with(|| fault.clone());
-        }
+        scan.fault = match &judged.header {
+            // How another program's file is framed is nobody's concern.
+            Err(fault) if fault.kind == FaultKind::Unreadable => Some(fault.clone()),
+            Err(fault) => self.early.take().or_else(|| Some(fault.clone())),
+            Ok(_) => self.early.take(),
+        };
         self.scan = Some(scan);
         self.judged = Some(judged);
     }
@@ -182,7 +185,7 @@ fn run<S: LineSink>(
 ) -> io::Result<(u64, Option<Rest>)> {
     let packs = packs(options.generation);
     let mut lines = Lines::new(sink, packs, options.reads, number);
-    text::run(source, packs, &mut lines)?;
+    pipe::run(source, packs, &mut lines)?;
     Ok(lines.finish())
 }
 

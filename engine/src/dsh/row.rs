@@ -14,13 +14,12 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 6.1 and 7.1.
+//! `docs/dsh-format.md`, sections 6.1 and 7.1.
 
 use crate::dsh::vocabulary::{self, KnownType};
 use crate::json::{
     Defect, DefectKind, Json, Kind, Numbers, Scanner, Tape, is_safe_integer, is_seq,
 };
-use std::borrow::Cow;
 
 /// A node index that stands for an absent member.
 const ABSENT: u32 = u32::MAX;
@@ -63,6 +62,8 @@ pub struct Envelope {
 #[derive(Clone, Debug)]
 pub struct Packed {
     data_node: u32,
+    /// Its type.
+    pub tag: &'static str,
     /// Seq of the first member.
     pub seq0: f64,
     /// Time of the first member, in milliseconds.
@@ -156,18 +157,27 @@ pub fn read(scanner: &mut Scanner, line: &[u8], tape: &mut Tape, packs: bool) ->
         Kind::Null => return Row::Null,
         _ => return Row::Scalar,
     }
-    let envelope = envelope(line, tape, root);
-    if packs && let Some(tag) = packed_tag(envelope.kind(line, tape)) {
-        return match packed(value, tag) {
-            Ok(row) => Row::Packed(Packed { data_node: envelope.data_node, ..row }),
+    let (envelope, start) = envelope(line, tape, root);
+    if packs && let Some(tag) = packed_tag(&envelope, line, tape) {
+        return match packed(&envelope, &start, line, tape, tag) {
+            Ok(row) => Row::Packed(Packed { data_node: envelope.data_node, tag, ..row }),
             Err(why) => Row::BadPacked(why),
         };
     }
     Row::Event(envelope)
 }
 
+/// Where a packed row starts.
+struct Start {
+    seq0_node: u32,
+    time0_node: u32,
+    /// There is a key that neither an envelope nor a packed row has.
+    extra_key: bool,
+}
+
 /// Locates the members of an object on the tape; of duplicates the last one counts.
-fn envelope(line: &[u8], tape: &Tape, root: u32) -> Envelope {
+fn envelope(line: &[u8], tape: &Tape, root: u32) -> (Envelope, Start) {
+    let mut start = Start { seq0_node: ABSENT, time0_node: ABSENT, extra_key: false };
     let mut found = Envelope {
         root,
         kind_node: ABSENT,
@@ -182,11 +192,12 @@ fn envelope(line: &[u8], tape: &Tape, root: u32) -> Envelope {
     };
     let end = root + tape.nodes[root as usize].span;
     let mut key_node = root + 1;
+    let mut decoded = Vec::new();
     while key_node < end {
         let node = key_node + 1;
-        let key = key_bytes(line, tape, key_node);
+        let key = key_bytes(line, tape, key_node, &mut decoded);
         key_node = node + tape.nodes[node as usize].span;
-        match key.as_ref() {
+        match key {
             b"type" => found.kind_node = node,
             b"seq" => found.seq_node = node,
             b"time" => found.time_node = node,
@@ -194,25 +205,35 @@ fn envelope(line: &[u8], tape: &Tape, root: u32) -> Envelope {
             b"ignorable" => found.ignorable_node = node,
             b"sourceEventSeqs" => found.sources_node = node,
             b"surfaceOp" => found.surface_node = node,
-            _ => found.extra_key = true,
+            b"seq0" => start.seq0_node = node,
+            b"time0" => start.time0_node = node,
+            _ => start.extra_key = true,
         }
     }
+    found.extra_key = start.extra_key || start.seq0_node != ABSENT || start.time0_node != ABSENT;
     if let Some(text) = found.kind(line, tape).and_then(|kind| kind.as_text()) {
         found.known = vocabulary::find(&text.to_wtf8());
     }
-    found
+    (found, start)
 }
 
-fn key_bytes<'a>(line: &'a [u8], tape: &'a Tape, node: u32) -> Cow<'a, [u8]> {
-    let key = tape.nodes[node as usize];
+/// Returns the text of a key, in place or decoded.
+#[inline]
+fn key_bytes<'a>(line: &'a [u8], tape: &Tape, node: u32, decoded: &'a mut Vec<u8>) -> &'a [u8] {
+    let key = &tape.nodes[node as usize];
     if key.flag {
-        return tape.json(line, node).as_text().map_or(Cow::Borrowed(b""), |text| text.to_wtf8());
+        let text = tape.json(line, node).as_text().map(|text| text.to_wtf8());
+        *decoded = text.unwrap_or_default().into_owned();
+        return decoded;
     }
-    Cow::Borrowed(&line[key.start as usize + 1..key.end as usize - 1])
+    &line[key.start as usize + 1..key.end as usize - 1]
 }
 
-fn packed_tag(kind: Option<Json<'_>>) -> Option<&'static str> {
-    let kind = kind.filter(Json::is_string)?;
+fn packed_tag(envelope: &Envelope, line: &[u8], tape: &Tape) -> Option<&'static str> {
+    if envelope.known.is_some() {
+        return None;
+    }
+    let kind = envelope.kind(line, tape).filter(Json::is_string)?;
     vocabulary::PACKED.into_iter().find(|tag| kind.is_str(tag))
 }
 
@@ -231,10 +252,18 @@ struct RunData<'a> {
 }
 
 impl<'a> RunData<'a> {
-    fn of(data: Json<'a>) -> Self {
+    /// Locates the members; of duplicates the last one counts.
+    fn of(data: u32, line: &'a [u8], tape: &'a Tape) -> Self {
         let mut found = Self::default();
-        for (key, value) in data.members() {
-            let slot = match key.to_wtf8().as_ref() {
+        let node = &tape.nodes[data as usize];
+        let end = if node.kind == Kind::Object { data + node.span } else { data };
+        let mut key_node = data + 1;
+        let mut decoded = Vec::new();
+        while key_node < end {
+            let node = key_node + 1;
+            let key = key_bytes(line, tape, key_node, &mut decoded);
+            key_node = node + tape.nodes[node as usize].span;
+            let slot = match key {
                 b"turn" => &mut found.turn,
                 b"step" => &mut found.step,
                 b"index" => &mut found.index,
@@ -248,24 +277,37 @@ impl<'a> RunData<'a> {
                     continue;
                 }
             };
-            *slot = Some(value);
+            *slot = Some(tape.json(line, node));
         }
         found
     }
 }
 
-/// Judges a packed row; `data_node` is left for the caller to fill in.
-fn packed(row: Json<'_>, tag: &str) -> Result<Packed, &'static str> {
-    if !row.has_exactly(&["type", "seq0", "time0", "data"], &[]) {
+/// Judges a packed row; `data_node` and `tag` are left for the caller to fill in.
+fn packed(
+    envelope: &Envelope,
+    start: &Start,
+    line: &[u8],
+    tape: &Tape,
+    tag: &str,
+) -> Result<Packed, &'static str> {
+    let Envelope { data_node, seq_node, time_node, .. } = *envelope;
+    let Envelope { ignorable_node, sources_node, surface_node, .. } = *envelope;
+    let absent = [seq_node, time_node, ignorable_node, sources_node, surface_node];
+    if [data_node, start.seq0_node, start.time0_node].contains(&ABSENT)
+        || absent.iter().any(|node| *node != ABSENT)
+        || start.extra_key
+    {
         return Err("envelope must be exactly {type, seq0, time0, data}");
     }
-    let number = |key| row.get(key).and_then(|value| value.as_number());
-    let seq0 = number("seq0").filter(|n| is_seq(*n));
+    let number = |node| at(node, line, tape).and_then(|value| value.as_number());
+    let seq0 = number(start.seq0_node).filter(|n| is_seq(*n));
     let seq0 = seq0.ok_or("seq0 must be a non-negative safe integer")?;
-    let time0 = number("time0").filter(|n| is_safe_integer(*n));
+    let time0 = number(start.time0_node).filter(|n| is_safe_integer(*n));
     let time0 = time0.ok_or("time0 must be a safe integer")?;
-    let data = row.get("data").filter(|data| data.is_object() || data.is_array());
-    let data = RunData::of(data.ok_or("data must be an object")?);
+    let data = envelope.data(line, tape).filter(|data| data.is_object() || data.is_array());
+    data.ok_or("data must be an object")?;
+    let data = RunData::of(data_node, line, tape);
     let has_all = data.turn.is_some()
         && data.step.is_some()
         && data.index.is_some()
@@ -312,21 +354,35 @@ fn run(data: &RunData<'_>, seq0: f64, time0: f64) -> Result<Packed, &'static str
         return Err("member seqs must stay safe integers");
     }
     let time = last_time(time0, numbers)?;
-    Ok(Packed { data_node: ABSENT, seq0, time0, members, last_time: time })
+    Ok(Packed { data_node: ABSENT, tag: "", seq0, time0, members, last_time: time })
 }
 
 /// Returns the time of the last member, every running time being a safe integer.
 fn last_time(time0: f64, gaps: Option<Numbers<'_>>) -> Result<f64, &'static str> {
+    const UNSAFE_TIME: &str = "member times must stay safe integers";
     let mut time = time0;
-    let Some(gaps) = gaps else { return Ok(time) };
-    for gap in gaps {
+    let Some(mut gaps) = gaps else { return Ok(time) };
+    loop {
+        // Gaps that are not negative only add up: the time behind them is the greatest.
+        let (mut sum, mut some) = (0, false);
+        gaps.plain(|gap| {
+            sum += i64::from(gap);
+            some = true;
+        });
+        if some {
+            // Below 2^53 and 2^56, so that nothing overflows.
+            time = (time as i64 + sum) as f64;
+            if !is_safe_integer(time) {
+                return Err(UNSAFE_TIME);
+            }
+        }
+        let Some(gap) = gaps.next() else { return Ok(time) };
         if !is_safe_integer(gap) {
             return Err("dt must be an array of safe integers");
         }
         time += gap;
         if !is_safe_integer(time) {
-            return Err("member times must stay safe integers");
+            return Err(UNSAFE_TIME);
         }
     }
-    Ok(time)
 }

@@ -74,6 +74,8 @@ pub struct Framed<'a> {
     index: u64,
     /// Where it starts.
     byte: u64,
+    /// How many bytes the last job had.
+    input_bytes: usize,
     large: Option<Stream<'a>>,
 }
 
@@ -88,7 +90,8 @@ impl<'a> Framed<'a> {
     pub fn new(file: &'a dyn File, bytes: u64, frame_bytes_max: u64) -> io::Result<Self> {
         let mut walk = Walk::new(file, bytes);
         let next = walk.next_frame()?;
-        Ok(Self { file, walk, frame_bytes_max, next, index: 0, byte: 0, large: None })
+        let input_bytes = 0;
+        Ok(Self { file, walk, frame_bytes_max, next, index: 0, byte: 0, input_bytes, large: None })
     }
 
     /// Returns the next frame without taking it.
@@ -103,10 +106,25 @@ impl<'a> Framed<'a> {
         Ok(())
     }
 
+    /// Appends the bytes of the next frame; the walk has just read nearly all frames.
+    fn append(&self, frame: Frame, input: &mut Vec<u8>) -> io::Result<()> {
+        let bytes = frame.bytes as usize;
+        if let Some(known) = self.walk.read_already(self.byte, bytes) {
+            input.extend_from_slice(known);
+            return Ok(());
+        }
+        let before = input.len();
+        input.resize(before + bytes, 0);
+        if read_full(self.file, self.byte, &mut input[before..])? < bytes {
+            return Err(changed());
+        }
+        Ok(())
+    }
+
     fn small_frames(&mut self) -> io::Result<Job> {
         let (index, byte) = (self.index, self.byte);
         let (mut bound, mut likely) = (0u64, 0u64);
-        let mut frames = Vec::new();
+        let (mut frames, mut input) = (Vec::new(), Vec::with_capacity(self.input_bytes));
         while let Some(frame) = self.next {
             bound += u64::from(frame.bound);
             let full = bound > u64::from(LARGE_FRAME_BYTES)
@@ -117,12 +135,10 @@ impl<'a> Framed<'a> {
             }
             likely += likely_bytes(frame);
             frames.push(frame);
+            self.append(frame, &mut input)?;
             self.take(frame)?;
         }
-        let mut input = vec![0; (self.byte - byte) as usize];
-        if read_full(self.file, byte, &mut input)? < input.len() {
-            return Err(changed());
-        }
+        self.input_bytes = input.len();
         let frame_bytes_max = self.frame_bytes_max;
         Ok(Job::Frames { input, frames, index, byte, frame_bytes_max })
     }

@@ -1,8 +1,7 @@
-//! The text of a log in blocks of scanned lines, made on all cores and handed over in order.
+//! The text of a log in blocks of scanned lines.
 //!
-//! A source yields jobs: a stretch of text, or a run of frames to decode. Jobs are done in
-//! parallel, a batch at a time; while one batch is consumed in order, the next one is prepared.
-//! Memory is bounded by two batches, whatever the size of the log.
+//! A source yields jobs: a stretch of text, or a run of frames to decode. Doing a job gives blocks,
+//! whatever becomes of the other jobs; [`pipe`](crate::dsh::pipe) does them on all cores.
 //!
 //! Lines end at the byte 0x0A wherever it stands, so a block's lines do not depend on what came
 //! before it: only its first line can be the rest of one that an earlier block began. Joining
@@ -14,7 +13,6 @@ use crate::dsh::frame::Frame;
 use crate::dsh::row::{self, Row};
 use crate::event::Place;
 use crate::json::{Node, Scanner, Tape};
-use rayon::prelude::*;
 use std::cell::RefCell;
 use std::io;
 use std::sync::Mutex;
@@ -24,13 +22,6 @@ pub const JOB_BYTES: usize = 1 << 17;
 
 /// What the lines and nodes of a block may cost beyond twice its text, in bytes.
 const LAID_BYTES_MIN: usize = 1 << 16;
-
-/// How much text the jobs of one batch may decode to for each thread, in bytes.
-const BATCH_BOUND_BYTES: u64 = 8 << 20;
-
-/// How many jobs each thread gets in one batch, and how many small ones at most.
-const BATCH_JOBS: usize = 16;
-const BATCH_SMALL_JOBS: usize = 64;
 
 /// How much more text than bytes a frame is taken to hold, where nothing better is known.
 const EXPANSION: u64 = 6;
@@ -126,7 +117,7 @@ pub enum Job {
 
 impl Job {
     /// Returns about how much text the job is about, in bytes.
-    fn weight(&self) -> usize {
+    pub(super) fn weight(&self) -> usize {
         match self {
             Self::Text(block) => block.text.len(),
             Self::Frames { frames, .. } => {
@@ -136,7 +127,7 @@ impl Job {
     }
 
     /// Returns the most text that the job can be about, in bytes.
-    fn bound(&self) -> u64 {
+    pub(super) fn bound(&self) -> u64 {
         match self {
             Self::Text(block) => block.text.len() as u64,
             Self::Frames { frames, .. } => frames.iter().map(|frame| u64::from(frame.bound)).sum(),
@@ -167,14 +158,14 @@ pub trait Consumer: Send {
 
 /// Buffers of blocks that were consumed, to be used again: fresh memory costs more than a scan.
 #[derive(Default)]
-struct Spares(Mutex<Vec<Block>>);
+pub(super) struct Spares(Mutex<Vec<Block>>);
 
 impl Spares {
     fn take(&self) -> Block {
         self.0.lock().ok().and_then(|mut spares| spares.pop()).unwrap_or_default()
     }
 
-    fn give(&self, mut block: Block) {
+    pub(super) fn give(&self, mut block: Block) {
         block.text.clear();
         block.marks.clear();
         block.lines.clear();
@@ -190,81 +181,12 @@ impl Spares {
     }
 }
 
-/// Runs a source to its end: jobs in parallel, blocks in order.
-///
-/// # Errors
-///
-/// Any error of the source; the blocks before it were consumed.
-pub fn run(source: &mut dyn Source, packs: bool, consumer: &mut dyn Consumer) -> io::Result<()> {
-    let spares = Spares::default();
-    let mut ready = Vec::new();
-    let mut result = Ok(false);
-    loop {
-        let (next, ()) = rayon::join(
-            || match result {
-                Ok(true) | Err(_) => (Vec::new(), None),
-                Ok(false) => {
-                    let (blocks, outcome) = prepare(source, packs, &spares);
-                    (blocks, Some(outcome))
-                }
-            },
-            || {
-                for block in ready.drain(..) {
-                    consumer.block(&block);
-                    spares.give(block);
-                }
-            },
-        );
-        let (blocks, outcome) = next;
-        match outcome {
-            Some(outcome) => result = outcome,
-            None => return result.map(|_| ()),
-        }
-        ready = blocks;
-    }
-}
-
-/// Makes the blocks of one batch; the outcome says whether the source is at its end.
-fn prepare(
-    source: &mut dyn Source,
-    packs: bool,
-    spares: &Spares,
-) -> (Vec<Block>, io::Result<bool>) {
-    let threads = rayon::current_num_threads();
-    let mut batch = Vec::new();
-    let mut outcome = Ok(false);
-    let (mut weight, mut bound) = (0, 0);
-    while weight < threads * BATCH_JOBS * JOB_BYTES
-        && bound < threads as u64 * BATCH_BOUND_BYTES
-        && batch.len() < threads * BATCH_SMALL_JOBS
-    {
-        match source.next_job() {
-            Ok(Some(job)) => {
-                weight += job.weight();
-                bound += job.bound();
-                batch.push(job);
-            }
-            Ok(None) => {
-                outcome = Ok(true);
-                break;
-            }
-            Err(error) => {
-                outcome = Err(error);
-                break;
-            }
-        }
-    }
-    let blocks: Vec<Vec<Block>> =
-        batch.into_par_iter().map(|job| work(job, packs, spares)).collect();
-    (blocks.into_iter().flatten().collect(), outcome)
-}
-
 thread_local! {
     static TOOLS: RefCell<(Decoder, Scanner)> = RefCell::new((Decoder::new(), Scanner::new()));
 }
 
 /// Does one job.
-fn work(job: Job, packs: bool, spares: &Spares) -> Vec<Block> {
+pub(super) fn work(job: Job, packs: bool, spares: &Spares) -> Vec<Block> {
     TOOLS.with_borrow_mut(|(decoder, scanner)| {
         let mut blocks = match job {
             Job::Text(mut block) => {

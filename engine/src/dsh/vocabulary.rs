@@ -2,8 +2,7 @@
 //!
 //! # Source
 //!
-//! The presence matrix of the format specification, section 14.8. The column of format 3 is the
-//! frozen released list.
+//! `docs/dsh-format.md`, section 14.8. The column of format 3 is the frozen released list.
 
 use std::sync::OnceLock;
 
@@ -18,8 +17,11 @@ const fn known(name: &'static str, formats: u8) -> Known {
     Known { name, formats }
 }
 
-/// Sorted by name, so that looking one up is a binary search.
-const KNOWN: [Known; 62] = [
+/// How many types there are.
+pub const TYPES: usize = 62;
+
+/// Sorted by name.
+const KNOWN: [Known; TYPES] = [
     known("agent-preset/selected", 0b11111),
     known("agent/inbox/spliced", 0b11111),
     known("approval/asked", 0b11111),
@@ -93,9 +95,15 @@ pub struct KnownType {
     /// The name, as the catalogue spells it.
     pub name: &'static str,
     formats: u8,
+    index: u8,
 }
 
 impl KnownType {
+    /// Returns a number below [`TYPES`] that no other type has.
+    pub fn index(self) -> usize {
+        usize::from(self.index)
+    }
+
     /// Returns whether the reader of a format knows the type.
     pub fn is_known_in(self, format: u64) -> bool {
         format <= 4 && self.formats >> format & 1 == 1
@@ -107,10 +115,10 @@ pub fn find(name: &[u8]) -> Option<KnownType> {
     let (length, first) = (name.len(), *name.first()?);
     // The names are few and differ early; length and first letter leave at most a handful.
     let candidates = &index()[length.min(LENGTHS - 1)];
-    let found = candidates.iter().map(|at| &KNOWN[usize::from(*at)]);
-    let mut found = found.filter(|known| known.name.as_bytes()[0] == first);
-    let known = found.find(|known| known.name.as_bytes() == name)?;
-    Some(KnownType { name: known.name, formats: known.formats })
+    let found = candidates.iter().map(|at| (*at, &KNOWN[usize::from(*at)]));
+    let mut found = found.filter(|(_, known)| known.name.as_bytes()[0] == first);
+    let (index, known) = found.find(|(_, known)| known.name.as_bytes() == name)?;
+    Some(KnownType { name: known.name, formats: known.formats, index })
 }
 
 /// One more than the longest name has bytes; longer ones share the last place, which is empty.

@@ -110,7 +110,9 @@ impl<'t> Window<'t> {
     #[inline(always)]
     fn look_at(&mut self, block: &Block) {
         self.stops = mask(block, is_string_stop);
-        self.high = has_high(block);
+        let (words, _) = block.as_chunks::<8>();
+        let all = words.iter().fold(0, |all, word| all | u64::from_le_bytes(*word));
+        self.high = all & 0x8080_8080_8080_8080 != 0;
     }
 
     /// Looks at a text that is shorter than a block, with zeros behind it.

@@ -1,6 +1,5 @@
 //! A digest of a value that agrees with [`Json::same`].
 
-use std::borrow::Cow;
 use std::hash::{BuildHasher, RandomState};
 
 use super::tape::Kind;
@@ -52,10 +51,19 @@ impl Pair<'_> {
         for word in words {
             self.mix(u64::from_le_bytes(*word));
         }
+        // At most seven bytes, and how many there are: texts that differ make words that do.
         let mut last = [0; 8];
-        last[..rest.len()].copy_from_slice(rest);
+        for (last, byte) in last.iter_mut().zip(rest) {
+            *last = *byte;
+        }
+        last[7] = rest.len() as u8;
         self.mix(u64::from_le_bytes(last));
-        self.mix(bytes.len() as u64);
+    }
+
+    /// Takes the digest of a part; how many parts there are is told before them.
+    fn part(&mut self, digest: u128) {
+        self.mix(digest as u64);
+        self.mix((digest >> 64) as u64);
     }
 
     fn finish(&self) -> u128 {
@@ -90,7 +98,8 @@ impl Json<'_> {
         let (text, nodes) = self.parts();
         let within = blank.map(|value| value.start() + 1..value.end());
         let blank = blank.map(|value| value.start());
-        let mut fold = Fold { keys, blank, done: Vec::new() };
+        let done = Vec::with_capacity(nodes.len());
+        let mut fold = Fold { keys, blank, done, members: Vec::new() };
         // From the last node to the first, so that children come before what contains them.
         for (index, node) in nodes.iter().enumerate().rev() {
             if within.as_ref().is_some_and(|within| within.contains(&(node.start as usize))) {
@@ -110,6 +119,8 @@ struct Fold<'k> {
     blank: Option<usize>,
     /// Digests of nodes whose container is still to come; the first child is on top.
     done: Vec<u128>,
+    /// The keys and values of the object at hand.
+    members: Vec<(u128, u128)>,
 }
 
 impl<'k> Fold<'k> {
@@ -128,29 +139,32 @@ impl<'k> Fold<'k> {
     }
 
     fn scalar(&self, value: Json<'_>) -> Pair<'k> {
-        let (tag, bytes) = match (value.as_text(), value.as_number()) {
-            (Some(text), _) => (Tag::Text, text.to_wtf8()),
-            // Adding zero makes a plain zero of minus zero.
-            (_, Some(n)) => (Tag::Number, Cow::Owned((n + 0.0).to_bits().to_le_bytes().to_vec())),
-            _ => (Tag::Scalar, Cow::Owned(vec![value.kind() as u8])),
+        let started = |tag, bytes: &[u8]| {
+            let mut pair = self.keys.start(tag);
+            pair.write(bytes);
+            pair
         };
-        let mut pair = self.keys.start(tag);
-        pair.write(&bytes);
-        pair
+        match (value.as_text(), value.as_number()) {
+            (Some(text), _) => started(Tag::Text, &text.to_wtf8()),
+            // Adding zero makes a plain zero of minus zero.
+            (_, Some(n)) => started(Tag::Number, &(n + 0.0).to_bits().to_le_bytes()),
+            _ => started(Tag::Scalar, &[value.kind() as u8]),
+        }
     }
 
     fn array(&mut self, array: Json<'_>) -> Pair<'k> {
         let mut pair = self.keys.start(Tag::Array);
+        pair.mix(array.len() as u64);
         let (_, nodes) = array.parts();
         if nodes.is_empty() {
             for element in array.elements() {
-                pair.write(&self.value(element).to_le_bytes());
+                pair.part(self.value(element));
             }
             return pair;
         }
         let first = self.done.len() - array.len();
         for element in self.done.drain(first..).rev() {
-            pair.write(&element.to_le_bytes());
+            pair.part(element);
         }
         pair
     }
@@ -159,10 +173,11 @@ impl<'k> Fold<'k> {
         let first = self.done.len() - 2 * object.raw_count();
         // Keys and values, in the order of the text.
         let members = self.done[first..].rchunks_exact(2).map(|pair| (pair[1], pair[0]));
-        let mut members: Vec<(u128, u128)> = members.collect();
+        self.members.clear();
+        self.members.extend(members);
         self.done.truncate(first);
-        members.sort_by_key(|(key, _)| *key);
-        members.dedup_by(|later, earlier| {
+        self.members.sort_by_key(|(key, _)| *key);
+        self.members.dedup_by(|later, earlier| {
             let equal = later.0 == earlier.0;
             if equal {
                 earlier.1 = later.1;
@@ -170,9 +185,10 @@ impl<'k> Fold<'k> {
             equal
         });
         let mut pair = self.keys.start(Tag::Object);
-        for (key, value) in members {
-            pair.write(&key.to_le_bytes());
-            pair.write(&value.to_le_bytes());
+        pair.mix(self.members.len() as u64);
+        for (key, value) in &self.members {
+            pair.part(*key);
+            pair.part(*value);
         }
         pair
     }

@@ -13,7 +13,7 @@ const EXACT_DIGITS_MAX: usize = 767;
 /// Returns whether a number is what `Number.isSafeInteger` accepts; minus zero is.
 ///
 /// # Source
-/// The format specification, section 0.4, *safe int*.
+/// `docs/dsh-format.md`, section 0.4, *safe int*.
 pub fn is_safe_integer(n: f64) -> bool {
     // The cast saturates, and cuts a fraction off; what comes back unchanged was whole.
     n.abs() <= SAFE_INTEGER_MAX && n as i64 as f64 == n
@@ -22,7 +22,7 @@ pub fn is_safe_integer(n: f64) -> bool {
 /// Returns whether a number is a safe integer, not negative, and not minus zero.
 ///
 /// # Source
-/// The format specification, section 0.4, *count*.
+/// `docs/dsh-format.md`, section 0.4, *count*.
 pub fn is_count(n: f64) -> bool {
     is_safe_integer(n) && n.is_sign_positive()
 }
@@ -30,7 +30,7 @@ pub fn is_count(n: f64) -> bool {
 /// Returns whether a number is a safe integer and not below zero; minus zero is allowed.
 ///
 /// # Source
-/// The format specification, section 0.4, *seq0*.
+/// `docs/dsh-format.md`, section 0.4, *seq0*.
 pub fn is_seq(n: f64) -> bool {
     is_safe_integer(n) && n >= 0.0
 }
@@ -100,6 +100,30 @@ fn place_point(digits: &str, exponent: i32) -> String {
     }
 }
 
+/// Returns the double that the JSON number from `start` to `end` of a text stands for.
+#[inline]
+pub(super) fn parse_within(text: &[u8], start: usize, end: usize) -> f64 {
+    let bytes = &text[..end];
+    let number = match end - start {
+        1 if text[start].is_ascii_digit() => return f64::from(text[start] - b'0'),
+        count @ 2..=8 => bytes.last_chunk().and_then(|word| last_digits(*word, count)),
+        count @ 9..=EXACT_DIGITS => bytes.last_chunk::<16>().and_then(|words| {
+            let (high, low) = (words.first_chunk()?, words.last_chunk()?);
+            Some(last_digits(*high, count - 8)? * 100_000_000 + last_digits(*low, 8)?)
+        }),
+        _ => None,
+    };
+    number.map_or_else(|| parse(&text[start..end]), |n| n as f64)
+}
+
+/// Reads the last one to eight of eight bytes as digits; what is before them counts as zeros.
+#[inline]
+fn last_digits(bytes: [u8; 8], count: usize) -> Option<u64> {
+    let skipped = 8 * (8 - count as u32);
+    let word = u64::from_le_bytes(bytes) >> skipped << skipped;
+    eight_digits(word | (ZEROS & !(u64::MAX << skipped)))
+}
+
 /// Returns the double that a JSON number stands for.
 pub(super) fn parse(raw: &[u8]) -> f64 {
     if raw.len() <= EXACT_DIGITS
@@ -111,25 +135,42 @@ pub(super) fn parse(raw: &[u8]) -> f64 {
     text.parse().expect("a scanned number has the form of a Rust float")
 }
 
+/// Eight digits that are zeros.
+const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
+
 /// Returns the number that at most 16 digits write, or nothing where not all are digits.
 fn digits(raw: &[u8]) -> Option<u64> {
     let (head, tail) = raw.split_at(raw.len().saturating_sub(8));
-    let tail = eight_digits(tail)?;
-    if head.is_empty() { Some(tail) } else { Some(eight_digits(head)? * 100_000_000 + tail) }
+    let tail = eight_digits(padded(tail))?;
+    if head.is_empty() {
+        return Some(tail);
+    }
+    Some(eight_digits(padded(head))? * 100_000_000 + tail)
 }
 
-/// Reads up to eight digits at once: pairs, then pairs of pairs, then both halves.
-fn eight_digits(raw: &[u8]) -> Option<u64> {
+/// Returns up to eight bytes as a word, with zeros before them.
+fn padded(raw: &[u8]) -> u64 {
     let mut bytes = [b'0'; 8];
     bytes[8 - raw.len()..].copy_from_slice(raw);
-    let word = u64::from_le_bytes(bytes);
+    u64::from_le_bytes(bytes)
+}
+
+/// Reads eight digits at once: pairs, then pairs of pairs, then both halves.
+#[inline]
+fn eight_digits(word: u64) -> Option<u64> {
     let high_halves = word & 0xF0F0_F0F0_F0F0_F0F0;
     let carried = word.wrapping_add(0x0606_0606_0606_0606) & 0xF0F0_F0F0_F0F0_F0F0;
-    if high_halves != 0x3030_3030_3030_3030 || carried != 0x3030_3030_3030_3030 {
+    if high_halves != ZEROS || carried != ZEROS {
         return None;
     }
+    Some(from_digits(word))
+}
+
+/// Returns the number of which these are the eight digits, or nothings in their places.
+#[inline]
+pub(super) fn from_digits(word: u64) -> u64 {
     let ones = word & 0x0F0F_0F0F_0F0F_0F0F;
     let pairs = (ones.wrapping_mul(10) + (ones >> 8)) & 0x00FF_00FF_00FF_00FF;
     let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & 0x0000_FFFF_0000_FFFF;
-    Some((fours.wrapping_mul(10_000) + (fours >> 32)) & 0xFFFF_FFFF)
+    (fours.wrapping_mul(10_000) + (fours >> 32)) & 0xFFFF_FFFF
 }

@@ -3,6 +3,7 @@
 //! Lists of seqs and of time gaps are most of what a log's numbers are, and most of them are short
 //! whole ones: they are read digit by digit, without a token in between.
 
+use super::lex;
 use super::number;
 use super::tape::Kind;
 use super::value::Json;
@@ -12,6 +13,35 @@ use super::value::Json;
 pub struct Numbers<'a> {
     /// From the next number, or the closing bracket, on.
     rest: &'a [u8],
+}
+
+/// The number that follows the last long one by one, as most seqs of a list do.
+#[derive(Clone, Copy, Debug)]
+struct Successor {
+    /// Its digits and the comma behind them, and which bits of a word they are.
+    text: u64,
+    mask: u64,
+    number: u32,
+    digits: usize,
+}
+
+impl Successor {
+    /// What no number is.
+    const NONE: Self = Self { text: 1, mask: 0, number: 0, digits: 0 };
+
+    /// The successor of a number of at most seven digits, given the word that begins with it.
+    #[inline]
+    fn of(word: u64, number: u32, digits: usize) -> Self {
+        let mask = u64::MAX >> (8 * (7 - digits));
+        Self { text: word & mask, mask, number, digits }.next()
+    }
+
+    /// The one after it. Behind a nine comes a colon, which no number has.
+    #[inline]
+    fn next(self) -> Self {
+        let text = self.text + (1 << (8 * (self.digits - 1)));
+        Self { text, number: self.number + 1, ..self }
+    }
 }
 
 impl<'a> Json<'a> {
@@ -34,6 +64,48 @@ impl Iterator for Numbers<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<f64> {
+        self.next_whole()
+    }
+}
+
+impl Numbers<'_> {
+    /// Takes the next numbers as long as they are plain: at most seven digits and a comma behind
+    /// them. What is not plain is left for the iterator, and so is the end of the list.
+    #[inline]
+    pub fn plain(&mut self, mut take: impl FnMut(u32)) {
+        let mut rest = self.rest;
+        let mut next = Successor::NONE;
+        while let Some(bytes) = rest.first_chunk::<8>() {
+            let word = u64::from_le_bytes(*bytes);
+            let (first, second) = (bytes[0].wrapping_sub(b'0'), bytes[1].wrapping_sub(b'0'));
+            // Gaps of time have one digit or two, so that it pays to look for those.
+            let (number, count) = if first > 9 {
+                break;
+            } else if bytes[1] == b',' {
+                (u32::from(first), 1)
+            } else if bytes[2] == b',' && second <= 9 {
+                (u32::from(first) * 10 + u32::from(second), 2)
+            } else if word & next.mask == next.text {
+                let Successor { number, digits, .. } = next;
+                next = next.next();
+                (number, digits)
+            } else {
+                let count = lex::digits(rest, 0);
+                if count == 8 || bytes[count] != b',' {
+                    break;
+                }
+                let number = number::from_digits(word << (8 * (8 - count))) as u32;
+                next = Successor::of(word, number, count);
+                (number, count)
+            };
+            take(number);
+            rest = &rest[count + 1..];
+        }
+        self.rest = rest;
+    }
+
+    /// The next number when it is whole, digit by digit; else whatever it is.
+    fn next_whole(&mut self) -> Option<f64> {
         let mut whole = 0u64;
         let mut count = 0;
         for byte in self.rest {
@@ -53,9 +125,7 @@ impl Iterator for Numbers<'_> {
             _ => self.slow(),
         }
     }
-}
 
-impl Numbers<'_> {
     /// The next number, whatever stands around it; nothing at the bracket.
     #[inline(never)]
     fn slow(&mut self) -> Option<f64> {
@@ -82,12 +152,26 @@ mod tests {
             "[123456789012345,1234567890123456,12345678901234567890,1e400]",
             "[1 ,2]",
             "[1, 2 ,3]",
+            "[1,22,333,4444,55555,666666,7777777,88888888,999999999,0,10,100,1000000,9999999]",
+            "[8,9,10,98,99,100,101,102,998,999,1000,1001,1002,1003,1004,1005,1006,1007,1008,1009,\
+             1010,1011,1013,1014,2014,2015,2016.0,2017,9999998,9999999,10000000,10000001]",
+            "[-1,-12,1.5,12.5,123.5,1e1,12e1,123e1,1234567.5,1234567e1,12345678,1,22,3]",
         ] {
             let document = Document::parse(text).expect("the case is JSON");
             let slow: Vec<_> = document.root().elements().filter_map(|it| it.as_number()).collect();
-            let fast: Vec<_> = document.root().numbers().expect("they are numbers").collect();
+            let mut numbers = document.root().numbers().expect("they are numbers");
+            let fast: Vec<_> = numbers.clone().collect();
+            let mut mixed = Vec::new();
+            loop {
+                numbers.plain(|number| mixed.push(f64::from(number)));
+                match numbers.next() {
+                    Some(number) => mixed.push(number),
+                    None => break,
+                }
+            }
             let bits = |all: &[f64]| all.iter().map(|n| n.to_bits()).collect::<Vec<_>>();
             assert_eq!(bits(&fast), bits(&slow), "{text}");
+            assert_eq!(bits(&mixed), bits(&slow), "{text}");
         }
     }
 

@@ -97,8 +97,10 @@ impl<'a> Json<'a> {
 
     /// Returns the double that a number is, or nothing for another kind. It may be infinite or
     /// minus zero.
+    #[inline]
     pub fn as_number(&self) -> Option<f64> {
-        self.is_number().then(|| number::parse(self.raw()))
+        let (start, end) = (self.start(), self.end());
+        self.is_number().then(|| number::parse_within(self.text, start, end))
     }
 
     /// Returns the text of a string, or nothing for another kind.
@@ -133,25 +135,22 @@ impl<'a> Json<'a> {
 
     /// Returns the own member of an object whose key is `key`, the last one of duplicates; nothing
     /// where there is none, and for what is no object.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<Json<'a>> {
-        let nodes = if self.is_object() { self.below } else { &[] };
+        let mut nodes = if self.is_object() { self.below } else { &[] };
+        let quoted_bytes = key.len() as u32 + 2;
         let mut found = None;
-        let mut at = 0;
-        while let Some(own) = nodes.get(at) {
-            // A plain key, and nearly all are, is compared by its bytes as they stand.
-            let plain_bytes = (own.end - own.start - 2) as usize;
-            let is_it = if own.flag {
-                Text::of(self.text, own).eq_str(key)
-            } else {
-                plain_bytes == key.len()
-                    && self.text[own.start as usize + 1..own.end as usize - 1] == *key.as_bytes()
-            };
-            if is_it {
-                found = Some(at + 1);
+        while let [own, rest @ ..] = nodes {
+            // A plain key, and nearly all are, is told by its length or by its bytes as they stand.
+            if (own.end - own.start == quoted_bytes || own.flag)
+                && Text::of(self.text, own).eq_str(key)
+            {
+                found = Some(rest);
             }
-            at += 1 + nodes[at + 1].span as usize;
+            let [value, ..] = rest else { break };
+            nodes = rest.get(value.span as usize..).unwrap_or_default();
         }
-        found.map(|value| Self::on(self.text, nodes, value))
+        found.map(|nodes| Self::on(self.text, nodes, 0))
     }
 
     /// Returns the element of an array at `index`, counted from 0; nothing past its end, and for

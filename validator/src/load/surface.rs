@@ -5,13 +5,13 @@
 //!
 //! # Source
 //!
-//! The format specification, section 8.1.
+//! `docs/dsh-format.md`, section 8.1.
 
 use crate::load::message::message_of;
 use gatelog_engine::companion::{Companion, End, Listens, RuleId, Violation};
 use gatelog_engine::dsh::vocabulary::is_surface;
 use gatelog_engine::event::{Event, SurfaceOp};
-use gatelog_engine::json::{DigestKeys, Json, display, is_seq};
+use gatelog_engine::json::{DigestKeys, Json, is_seq};
 use std::collections::{HashMap, HashSet};
 
 /// What is remembered of a `tool/result` on the surface.
@@ -203,21 +203,26 @@ impl Sources {
             let message = "sourceEventSeqs must not be empty except on assistant/message";
             return Err(flaw("surface/sources-shape", message));
         }
-        let (mut late, mut last) = (None, -1.0);
+        let (mut late, mut next) = (None, 0);
         let mut is_increasing = true;
-        let numbers = raw.numbers();
+        let mut numbers = raw.numbers();
         let mut is_dense = raw.is_empty() || numbers.is_some();
-        if let Some(numbers) = numbers {
-            for source in numbers {
-                is_dense &= is_seq(source);
-                if late.is_none() && source >= seq as f64 {
-                    late = Some(source);
-                }
-                is_increasing &= last < source;
-                last = source;
-                if self.keep {
-                    self.sorted.push(source as u64);
-                }
+        let mut take = |source: u64| {
+            if late.is_none() && source >= seq {
+                late = Some(source);
+            }
+            is_increasing &= source >= next;
+            next = source + 1;
+            if self.keep {
+                self.sorted.push(source);
+            }
+        };
+        while let Some(numbers) = &mut numbers {
+            numbers.plain(|source| take(u64::from(source)));
+            match numbers.next() {
+                Some(source) if is_seq(source) => take(source as u64),
+                Some(_) => is_dense = false,
+                None => break,
             }
         }
         if !is_dense {
@@ -238,8 +243,7 @@ impl Sources {
         }
         if let Some(late) = late {
             let message = format!(
-                "sourceEventSeqs must reference earlier events: {} >= current seq {seq}",
-                display(late)
+                "sourceEventSeqs must reference earlier events: {late} >= current seq {seq}"
             );
             return Err(flaw("surface/sources-late", message));
         }

@@ -89,8 +89,10 @@ impl Counter {
 
     /// Takes the one for open, too, that an event names.
     pub(super) fn adopt(&mut self, named: Value<'_>) {
-        if let Some(number) = script::number(named)
-            && !self.is_named_by(named)
+        let named = script::number(named);
+        if let Some(number) = named
+            && self.open != named
+            && self.also_open != named
         {
             self.also_open = Some(number);
             if self.open.is_none() {

@@ -2,6 +2,7 @@
 
 use super::body::{self, BodyFault};
 use super::chain::{Digest, SessionKey};
+use super::crc::crc;
 use super::envelope::Envelopes;
 use super::frame::{FrameHead, HeadFault, Kind, body_crc, frame_bytes, read_frame};
 use super::limit::{FRAME_BYTES_MAX, FRAME_HEADER_BYTES, LSN_MAX, RECORDS_MAX, SEQ_MAX};
@@ -59,7 +60,7 @@ fn a_header_whose_sum_was_made_right_says_which_field_is_wrong() {
     let fault = |offset: usize, bytes: &[u8]| {
         let mut head = good;
         head[offset..offset + bytes.len()].copy_from_slice(bytes);
-        let sum = super::crc::crc(&head[..108]);
+        let sum = crc(&head[..108]);
         head[108..].copy_from_slice(&sum.to_le_bytes());
         FrameHead::parse(&head).err()
     };

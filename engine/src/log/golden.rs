@@ -22,7 +22,7 @@ const SEGMENT_ID: u64 = 0x1122_3344_5566_7788;
 const TIME_MS: u64 = 1_700_000_000_000;
 
 /// Reads a golden file: bytes in hex, `byte x count` for many equal ones, and a remark behind `;`.
-fn golden(text: &str) -> Vec<u8> {
+pub(super) fn golden(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in text.lines() {
         let line = line.split(';').next().unwrap_or_default();

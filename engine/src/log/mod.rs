@@ -56,4 +56,6 @@ mod golden;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
+mod ranges;
+#[cfg(test)]
 mod refusals;

@@ -30,7 +30,7 @@ prop_compose! {
         kind in select(&Kind::ALL[..]), has_key: bool, segment_id: u64, offset: u64,
         lsn in 1..=LSN_MAX, durable in any::<prop::sample::Index>(), session: [u8; 16],
         first_seq: u64, record_count: u32, body_bytes in 0..=super::limit::BODY_BYTES_MAX,
-        (session_prev_lsn, body_crc, epoch, prev) in (any::<u64>(), any::<u32>(), any::<u32>(), digest()),
+        (session_prev_lsn, body_crc, epoch) in any::<(u64, u32, u32)>(), prev in digest(),
     ) -> FrameHead {
         let durable_lsn = durable.index(lsn as usize) as u64;
         let session = SessionKey(session);
@@ -47,7 +47,7 @@ prop_compose! {
         [prev_first, prev_last] in [1..1_000_000_u64, 0..1_000_000], skipped in 1..9_u64,
         prev_segment_id in 1..=u64::MAX, prev_end_offset in end_offset(), prev_digest in digest(),
         begin in select(vec![Begin::Rotated, Begin::TornCut, Begin::FailedWrite, Begin::Unclean]),
-        (cut, cut_crc, created_ms, has_table) in (any::<u16>(), 1_u32.., any::<u64>(), any::<bool>()),
+        cut: u16, cut_crc in 1_u32.., (created_ms, has_table) in any::<(u64, bool)>(),
     ) -> SegmentHeader {
         let cut_bytes = if begin == Begin::Rotated { 0 } else { u64::from(cut) };
         SegmentHeader {

@@ -1,10 +1,11 @@
 //! What the codecs refuse: flipped bits, limits by one, other forms of the same meaning.
 
-use super::body;
-use super::chain::SessionKey;
+use super::body::{self, BodyFault};
+use super::chain::{Digest, SessionKey};
+use super::crc::crc;
 use super::envelope::Envelopes;
-use super::frame::{FrameHead, HeadFault, read_frame};
-use super::limit::{FRAME_BYTES_MAX, FRAME_HEADER_BYTES, LSN_MAX, SEQ_MAX};
+use super::frame::{FrameHead, HeadFault, Kind, body_crc, frame_bytes, read_frame};
+use super::limit::{FRAME_BYTES_MAX, FRAME_HEADER_BYTES, LSN_MAX, RECORDS_MAX, SEQ_MAX};
 use super::properties::{every_flip_is_refused, segment_header, slot, stamp};
 use super::segment_header::SegmentHeader;
 use super::superblock::Slot;
@@ -59,7 +60,7 @@ fn a_header_whose_sum_was_made_right_says_which_field_is_wrong() {
     let fault = |offset: usize, bytes: &[u8]| {
         let mut head = good;
         head[offset..offset + bytes.len()].copy_from_slice(bytes);
-        let sum = super::crc::crc(&head[..108]);
+        let sum = crc(&head[..108]);
         head[108..].copy_from_slice(&sum.to_le_bytes());
         FrameHead::parse(&head).err()
     };
@@ -166,4 +167,73 @@ fn an_envelope_of_another_form_is_refused() {
     }
     assert!(envelopes.read(b"{\"type\":\"\xFF\"}").is_err());
     assert!(envelopes.read(b"{\"type\":\"\\u001f\"}").is_ok());
+}
+
+#[test]
+fn a_frame_whose_header_does_not_go_with_its_kind_is_ill_formed() {
+    let (own, session) = (SessionKey::STORE, SessionKey([1; 16]));
+    let judge = |kind: Kind, change: fn(&mut FrameHead), body: &[u8]| {
+        let mut padded = body.to_vec();
+        padded.resize(frame_bytes(body.len() as u32) as usize - FRAME_HEADER_BYTES, 0);
+        let is_first = matches!(kind, Kind::Create | Kind::Fork) || kind.is_of_store();
+        let mut head = FrameHead {
+            kind,
+            has_key: false,
+            segment_id: 9,
+            offset: 4096,
+            lsn: 12,
+            durable_lsn: 11,
+            session: if kind.is_of_store() { own } else { session },
+            first_seq: 0,
+            record_count: 0,
+            body_bytes: body.len() as u32,
+            session_prev_lsn: if is_first { 0 } else { 3 },
+            prev: Digest::default(),
+            body_crc: body_crc(&padded),
+            epoch: 1,
+        };
+        change(&mut head);
+        let frame = read_frame(head, &padded).expect("the sums hold");
+        body::decode(&frame).err()
+    };
+    let head = |field| Some(BodyFault::Head(field));
+    let none: fn(&mut FrameHead) = |_| ();
+    assert_eq!(judge(Kind::Watermark, none, b""), None);
+    assert_eq!(judge(Kind::Watermark, |head| head.durable_lsn = 10, b""), head("durable_lsn"));
+    assert_eq!(judge(Kind::Watermark, |head| head.first_seq = 1, b""), head("first_seq"));
+    assert_eq!(judge(Kind::Watermark, |head| head.record_count = 1, b""), head("record_count"));
+    assert_eq!(judge(Kind::Watermark, |head| head.has_key = true, b""), head("flags"));
+    assert_eq!(judge(Kind::Watermark, |head| head.session.0[0] = 1, b""), head("session"));
+    let behind: fn(&mut FrameHead) = |head| head.session_prev_lsn = 1;
+    assert_eq!(judge(Kind::Watermark, behind, b""), head("session_prev_lsn"));
+    assert!(matches!(judge(Kind::Watermark, none, b"x"), Some(BodyFault::Body(_))));
+
+    let create = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, b'i'];
+    assert_eq!(judge(Kind::Create, none, &create), None);
+    assert_eq!(judge(Kind::Create, |head| head.first_seq = 1, &create), head("first_seq"));
+    assert_eq!(judge(Kind::Create, behind, &create), head("session_prev_lsn"));
+    assert_eq!(
+        judge(Kind::Create, |head| head.session = SessionKey::STORE, &create),
+        head("session")
+    );
+
+    let one: fn(&mut FrameHead) = |head| head.record_count = 1;
+    assert_eq!(judge(Kind::Data, one, &[0; 16]), None);
+    assert_eq!(judge(Kind::Data, none, b""), head("record_count"));
+    let many: fn(&mut FrameHead) = |head| head.record_count = RECORDS_MAX + 1;
+    assert_eq!(judge(Kind::Data, many, b""), head("record_count"));
+    let first: fn(&mut FrameHead) = |head| (head.record_count, head.session_prev_lsn) = (1, 0);
+    assert_eq!(judge(Kind::Data, first, &[0; 16]), head("session_prev_lsn"));
+    let itself: fn(&mut FrameHead) = |head| (head.record_count, head.session_prev_lsn) = (1, 12);
+    assert_eq!(judge(Kind::Data, itself, &[0; 16]), head("session_prev_lsn"));
+    let far: fn(&mut FrameHead) = |head| (head.record_count, head.first_seq) = (1, SEQ_MAX + 1);
+    assert_eq!(judge(Kind::Data, far, &[0; 16]), head("first_seq"));
+
+    let delete = [[1; 16].as_slice(), &7_u64.to_le_bytes()].concat();
+    assert_eq!(judge(Kind::Delete, |head| head.first_seq = 8, &delete), None);
+    assert!(matches!(judge(Kind::Delete, none, &delete), Some(BodyFault::Body(_))));
+    assert_eq!(
+        judge(Kind::Fork, |head| (head.record_count, head.first_seq) = (1, 5), b""),
+        Some(BodyFault::Fork)
+    );
 }

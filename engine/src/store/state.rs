@@ -87,6 +87,9 @@ impl State {
 
     /// Asks the judge ahead for a batch, event by event. What it refuses leaves no trace.
     pub(crate) fn admit(&mut self, batch: &Batch, sheet: &Sheet) -> Result<(), Refusal> {
+        if batch.rows.is_empty() {
+            return Ok(());
+        }
         let (judge, ahead) = (&self.judge, self.ahead.take());
         let admitted = contained(|| {
             let mut ahead = ahead.unwrap_or_else(|| judge.fork());

@@ -170,12 +170,7 @@ fn carry(mut held: Held, request: Request, promise: Promise) {
 }
 
 /// Takes in how a submitted batch ended.
-fn land(
-    mut held: Held,
-    planned: &Planned,
-    promise: Promise,
-    result: Result<Commit, AppendError>,
-) {
+fn land(mut held: Held, planned: &Planned, promise: Promise, result: Result<Commit, AppendError>) {
     held.live.queue.take_up(held.ticket);
     let result = held.settle(planned, result);
     finish(held, promise, result);

@@ -33,11 +33,7 @@ impl Gate {
     /// # Errors
     ///
     /// As [`Session::append`](super::Session::append), but for `Busy` and `Reentrant`.
-    pub fn append(
-        &mut self,
-        draft: Draft,
-        durability: Durability,
-    ) -> Result<Commit, AppendError> {
+    pub fn append(&mut self, draft: Draft, durability: Durability) -> Result<Commit, AppendError> {
         self.append_batch([draft], durability)
     }
 

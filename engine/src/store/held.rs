@@ -82,7 +82,7 @@ impl Held {
     pub(crate) fn append(&mut self, request: Request) -> Result<Commit, AppendError> {
         match self.plan(request)? {
             Plan::Repeated(commit) => Ok(commit),
-            Plan::Fresh(planned) => self.commit(planned),
+            Plan::Fresh(planned) => self.commit(&planned),
         }
     }
 
@@ -184,14 +184,14 @@ impl Held {
     }
 
     /// Hands a batch to the backend and waits for its class.
-    pub(crate) fn commit(&mut self, planned: Planned) -> Result<Commit, AppendError> {
+    pub(crate) fn commit(&mut self, planned: &Planned) -> Result<Commit, AppendError> {
         let (live, durability) = (Arc::clone(&self.live), planned.durability);
         let batch = Batch::clone(&planned.batch);
         let result = live.shared.pass(live.generation).and_then(|_passage| {
             let append = || live.shared.backend.append(&live.id, batch, durability);
             contained(append).unwrap_or_else(|said| Err(unknown(&said)))
         });
-        self.settle(&planned, result)
+        self.settle(planned, result)
     }
 
     /// Takes in how a batch ended.
@@ -262,7 +262,7 @@ impl Held {
             return Ok(());
         }
         let planned = self.stamp(drafts, Durability::Synced, None)?;
-        self.commit(planned).map(drop)
+        self.commit(&planned).map(drop)
     }
 }
 

@@ -95,10 +95,10 @@ impl Store {
     pub fn create(
         &self,
         id: &str,
-        header: SessionHeader,
+        header: &SessionHeader,
         init: impl FnOnce(&mut Init<'_>) -> Result<(), Refusal>,
     ) -> Result<Session, AppendError> {
-        self.create_with(id, &header, Durability::Synced, init)
+        self.create_with(id, header, Durability::Synced, init)
     }
 
     /// As [`Store::create`], with the class that the first batch must reach.
@@ -258,10 +258,11 @@ impl Store {
     fn find_or_make(&self, id: &str) -> Arc<Live> {
         let generation = self.shared.life.generation();
         let mut all = lock(&self.live);
-        if let Some(live) = all.get(id) {
-            if live.generation >= generation && live.status() != Status::Gone {
-                return Arc::clone(live);
-            }
+        if let Some(live) = all.get(id)
+            && live.generation >= generation
+            && live.status() != Status::Gone
+        {
+            return Arc::clone(live);
         }
         let live = Arc::new(Live::new(Arc::clone(&self.shared), id, generation));
         all.insert(id.to_owned(), Arc::clone(&live));

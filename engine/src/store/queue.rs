@@ -205,3 +205,92 @@ impl Line {
         tasks
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn await_waiting(queue: &Queue, count: usize) {
+        while lock(&queue.0).waiting.len() < count {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn threads_and_tasks_are_served_in_the_order_in_which_they_came() {
+        let queue = Queue::default();
+        let first = queue.wait(LONG).expect("it is free");
+        let (sender, served) = mpsc::channel();
+        thread::scope(|scope| {
+            for n in 0..8 {
+                let (queue, sender) = (&queue, sender.clone());
+                if n % 2 == 0 {
+                    scope.spawn(move || {
+                        let ticket = queue.wait(LONG).expect("its turn comes");
+                        sender.send((n, ticket)).expect("somebody listens");
+                    });
+                } else {
+                    let task = move |call| {
+                        let Call::Yours(ticket) = call else { panic!("{call:?}") };
+                        sender.send((n, ticket)).expect("somebody listens");
+                    };
+                    let enlists = || queue.enlist(Box::new(task), 0).expect("it is open").is_none();
+                    // Not on this thread, which holds the gate.
+                    assert!(scope.spawn(enlists).join().expect("no panic"));
+                }
+                await_waiting(queue, n + 1);
+            }
+            let mut ticket = first;
+            for n in 0..8 {
+                if let Some((task, call)) = queue.free(ticket) {
+                    task(call);
+                }
+                let (who, next) = served.recv().expect("somebody is served");
+                assert_eq!(who, n);
+                ticket = next;
+            }
+            assert!(queue.free(ticket).is_none());
+        });
+        queue.wait(Duration::ZERO).expect("it is free");
+    }
+
+    #[test]
+    fn a_shut_line_sends_everybody_home_and_keeps_its_holder() {
+        let queue = Queue::default();
+        let ticket = queue.wait(LONG).expect("it is free");
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| queue.wait(LONG));
+            let enlists = || queue.enlist(Box::new(|_| ()), 0).expect("it is open").is_none();
+            assert!(scope.spawn(enlists).join().expect("no panic"));
+            await_waiting(&queue, 2);
+            assert_eq!(queue.shut().len(), 1);
+            assert_eq!(waits.join().expect("no panic"), Err(Denied::Shut));
+        });
+        assert_eq!(queue.wait(LONG), Err(Denied::Reentrant), "it is held all the same");
+        assert!(queue.free(ticket).is_none());
+        assert_eq!(queue.wait(LONG), Err(Denied::Shut));
+    }
+
+    #[test]
+    fn only_tasks_expire_and_only_the_old_ones() {
+        let queue = Queue::default();
+        let ticket = queue.wait(LONG).expect("it is free");
+        thread::scope(|scope| {
+            let waits = scope.spawn(|| queue.wait(LONG).expect("its turn comes"));
+            let enlist = |tick| queue.enlist(Box::new(|_| ()), tick).expect("it is open").is_none();
+            await_waiting(&queue, 1);
+            for tick in 3..=5 {
+                assert!(scope.spawn(move || enlist(tick)).join().expect("no panic"));
+            }
+            let (late, others_wait) = queue.expire(4);
+            assert_eq!((late.len(), others_wait), (2, true));
+            let (late, others_wait) = queue.expire(5);
+            assert_eq!((late.len(), others_wait), (1, false));
+            assert!(queue.free(ticket).is_none());
+            waits.join().expect("no panic");
+        });
+    }
+}

@@ -87,11 +87,12 @@ impl Comparison<'_> {
 
     fn found(&self) -> Found {
         let is_same = !self.differs && self.same == self.drafts.len();
-        match (self.is_other, is_same, self.has_keys) {
-            (true, ..) => Found::Other,
-            (false, true, _) => Found::Same { lsn: self.lsn },
-            (false, false, true) => Found::OtherDrafts,
-            (false, false, false) => Found::Other,
+        match (is_same, self.has_keys) {
+            _ if self.is_other => Found::Other,
+            (true, _) => Found::Same { lsn: self.lsn },
+            (false, true) => Found::OtherDrafts,
+            // Without a key nobody can say whose batch it is.
+            (false, false) => Found::Other,
         }
     }
 }

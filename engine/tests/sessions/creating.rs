@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+type Fails = fn(&World);
+
+#[expect(clippy::unnecessary_wraps, reason = "it is an init")]
 fn three(init: &mut Init<'_>) -> Result<(), Refusal> {
     init.append(draft("open"));
     init.append(note(1));
@@ -19,7 +22,7 @@ fn three(init: &mut Init<'_>) -> Result<(), Refusal> {
 #[test]
 fn what_init_appends_is_one_batch() {
     let world = World::new();
-    let session = world.store.create("s", header(), three).expect("it is lawful");
+    let session = world.store.create("s", &header(), three).expect("it is lawful");
     assert_eq!(world.vault.sizes("s"), [3]);
     assert_eq!(world.vault.kinds("s"), ["open", "note", "close"]);
     assert_eq!(facts(&session).events, 3);
@@ -34,7 +37,6 @@ fn a_creation_that_fails_at_any_step_leaves_no_session_or_the_whole_one() {
         init.append(draft("close"));
         Ok(())
     };
-    type Fails = fn(&World);
     let traps: [(&str, Fails, bool); 9] = [
         ("admit 1", |world| world.levers.admits.set(1, 1), false),
         ("admit 2", |world| world.levers.admits.set(2, 1), false),
@@ -49,7 +51,7 @@ fn a_creation_that_fails_at_any_step_leaves_no_session_or_the_whole_one() {
     for (step, fails, is_there) in traps {
         let world = World::new();
         fails(&world);
-        let created = world.store.create("s", header(), three);
+        let created = world.store.create("s", &header(), three);
         assert_eq!(created.is_ok(), step.starts_with("adopt"), "{step}: {created:?}");
         assert_eq!(world.vault.has("s"), is_there, "{step}");
         if is_there {
@@ -57,39 +59,39 @@ fn a_creation_that_fails_at_any_step_leaves_no_session_or_the_whole_one() {
         } else {
             refusal(world.store.session("s"));
             assert!(world.store.list().expect("it can be read").is_empty(), "{step}");
-            world.store.create("s", header(), three).expect("the id is free");
+            world.store.create("s", &header(), three).expect("the id is free");
         }
     }
     let world = World::new();
-    refusal(world.store.create("s", header(), unlawful));
+    refusal(world.store.create("s", &header(), unlawful));
     assert!(!world.vault.has("s"));
 }
 
 #[test]
 fn an_init_that_refuses_or_panics_leaves_no_session() {
     let world = World::new();
-    let refused = refusal(world.store.create("s", header(), |init| {
+    let refused = refusal(world.store.create("s", &header(), |init| {
         three(init)?;
         Err(Refusal::Unsupported { what: "this".to_owned() })
     }));
     assert!(matches!(refused, Refusal::Unsupported { .. }));
-    let refused = refusal(world.store.create("s", header(), |init| {
+    let refused = refusal(world.store.create("s", &header(), |init| {
         three(init)?;
         panic!("no preset")
     }));
     assert!(matches!(refused, Refusal::Internal { what } if what.contains("no preset")));
     assert!(matches!(refusal(world.store.session("s")), Refusal::NoSession));
     assert_eq!(world.vault.writes(), 0);
-    world.store.create("s", header(), three).expect("the id is free");
+    world.store.create("s", &header(), three).expect("the id is free");
 }
 
 #[test]
 fn a_session_that_is_there_is_not_created_again() {
     let world = World::new();
     world.session("s");
-    assert!(matches!(refusal(world.store.create("s", header(), three)), Refusal::Exists));
+    assert!(matches!(refusal(world.store.create("s", &header(), three)), Refusal::Exists));
     let later = World::of(world.vault.next_epoch());
-    assert!(matches!(refusal(later.store.create("s", header(), three)), Refusal::Exists));
+    assert!(matches!(refusal(later.store.create("s", &header(), three)), Refusal::Exists));
     later.store.session("s").expect("it is there");
 }
 
@@ -97,7 +99,7 @@ fn a_session_that_is_there_is_not_created_again() {
 fn of_many_creations_of_one_id_one_succeeds() {
     let world = World::new();
     let created: Vec<_> = thread::scope(|scope| {
-        let tries = (0..8).map(|_| scope.spawn(|| world.store.create("s", header(), three)));
+        let tries = (0..8).map(|_| scope.spawn(|| world.store.create("s", &header(), three)));
         let tries: Vec<_> = tries.collect();
         tries.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
@@ -127,12 +129,12 @@ fn who_is_asked_at_creations_adds_to_the_first_batch_or_prevents_it() {
     let world = World::new();
     let adds = Arc::new(Adds(vec![note(7)], Mutex::default()));
     world.store.observe_creations(adds.clone());
-    let session = world.store.create("s", header(), three).expect("it is lawful");
+    let session = world.store.create("s", &header(), three).expect("it is lawful");
     assert_eq!(*adds.1.lock().expect("no panic"), 3);
     assert_eq!(world.vault.sizes("s"), [4]);
     assert_eq!(numbers(&session), [1, 7]);
-    refusal(world.store.create("unwanted", header(), three));
-    let refused = refusal(world.store.create("panics", header(), three));
+    refusal(world.store.create("unwanted", &header(), three));
+    let refused = refusal(world.store.create("panics", &header(), three));
     assert!(matches!(refused, Refusal::Internal { .. }));
     assert!(!world.vault.has("unwanted") && !world.vault.has("panics"));
 }
@@ -140,9 +142,9 @@ fn who_is_asked_at_creations_adds_to_the_first_batch_or_prevents_it() {
 #[test]
 fn under_init_every_other_way_to_the_session_is_reentrant() {
     let world = World::new();
-    let created = world.store.create("s", header(), |init| {
+    let created = world.store.create("s", &header(), |init| {
         assert!(matches!(refusal(world.store.session("s")), Refusal::Reentrant));
-        let again = world.store.create("s", header(), |_| Ok(()));
+        let again = world.store.create("s", &header(), |_| Ok(()));
         assert!(matches!(refusal(again), Refusal::Reentrant));
         world.session("other");
         three(init)
@@ -156,13 +158,13 @@ fn a_session_is_seen_when_its_first_batch_has_reached_its_class() {
     let world = World::new();
     world.vault.hold_back(true);
     thread::scope(|scope| {
-        let creates = scope.spawn(|| world.store.create("s", header(), three));
+        let making = scope.spawn(|| world.store.create("s", &header(), three));
         world.vault.await_held(1);
         let opens = scope.spawn(|| world.store.session("s"));
         thread::sleep(Duration::from_millis(30));
         assert!(!opens.is_finished(), "nobody sees it yet");
         world.vault.hold_back(false);
-        let created = creates.join().expect("no panic").expect("it is lawful");
+        let created = making.join().expect("no panic").expect("it is lawful");
         assert_eq!(opens.join().expect("no panic").expect("it is there"), created);
     });
 }
@@ -173,12 +175,12 @@ fn who_waits_for_a_creation_that_fails_finds_no_session() {
     world.vault.hold_back(true);
     world.vault.fail(0, Failure::Unknown { survives: false });
     thread::scope(|scope| {
-        let creates = scope.spawn(|| world.store.create("s", header(), three));
+        let making = scope.spawn(|| world.store.create("s", &header(), three));
         world.vault.await_held(1);
         let opens = scope.spawn(|| world.store.session("s"));
         thread::sleep(Duration::from_millis(30));
         world.vault.hold_back(false);
-        let created = creates.join().expect("no panic");
+        let created = making.join().expect("no panic");
         assert!(matches!(created, Err(AppendError::Unknown(_))), "{created:?}");
         assert!(matches!(refusal(opens.join().expect("no panic")), Refusal::Poisoned));
     });

@@ -76,24 +76,20 @@ fn a_future_that_is_dropped_loses_only_its_receipt() {
 }
 
 #[test]
-fn futures_and_threads_stand_in_one_line() {
+fn futures_stand_in_line_from_their_first_poll() {
     let world = World::new();
     let session = world.session("s");
-    let gate = session.gate().expect("it is free");
-    std::thread::scope(|scope| {
-        for n in 0..4 {
-            let session = &session;
-            scope.spawn(move || {
-                let mut append = Box::pin(session.append_async([note(2 * n)], SYNCED));
-                assert!(poll_once(append.as_mut()).is_pending());
-            });
-            std::thread::sleep(Duration::from_millis(20));
-            scope.spawn(move || session.append([note(2 * n + 1)], SYNCED).expect("lawful"));
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        drop(gate);
-    });
-    assert_eq!(await_numbers(&session, 8), [0, 1, 2, 3, 4, 5, 6, 7]);
+    world.vault.hold_back(true);
+    let mut appends: Vec<_> =
+        (0..8).map(|n| Box::pin(session.append_async([note(n)], SYNCED))).collect();
+    for n in [3, 0, 7, 1, 2, 6, 5, 4] {
+        assert!(poll_once(appends[n].as_mut()).is_pending());
+    }
+    world.vault.hold_back(false);
+    for append in appends {
+        runtime().block_on(append).expect("it is lawful");
+    }
+    assert_eq!(numbers(&session), [3, 0, 7, 1, 2, 6, 5, 4]);
 }
 
 #[test]
@@ -176,9 +172,8 @@ fn a_future_in_line_is_told_when_the_store_is_reopened_or_closed() {
     let wait = |session: &Session, ends: &dyn Fn()| {
         let gate = session.gate().expect("it is free");
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| {
-                refusal(runtime().block_on(session.append_async([note(1)], SYNCED)))
-            });
+            let waits = scope
+                .spawn(|| refusal(runtime().block_on(session.append_async([note(1)], SYNCED))));
             std::thread::sleep(Duration::from_millis(30));
             ends();
             let refused = waits.join().expect("no panic");

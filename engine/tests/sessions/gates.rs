@@ -51,19 +51,19 @@ fn the_gate_is_first_come_first_served() {
     let session = world.session("s");
     let gate = session.gate().expect("it is free");
     thread::scope(|scope| {
-        for n in 0..8 {
+        for n in 0..4 {
             let (session, (sender, receiver)) = (&session, mpsc::channel());
             scope.spawn(move || {
                 sender.send(()).expect("somebody listens");
                 session.append([note(n)], SYNCED).expect("it is lawful");
             });
             receiver.recv().expect("the thread is there");
-            // It stands in the line as soon as it sleeps.
-            thread::sleep(Duration::from_millis(20));
+            // It stands in the line as soon as it sleeps. The line's own test needs no clock.
+            thread::sleep(Duration::from_millis(200));
         }
         drop(gate);
     });
-    assert_eq!(numbers(&session), [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(numbers(&session), [0, 1, 2, 3]);
 }
 
 #[test]

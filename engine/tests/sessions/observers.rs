@@ -26,7 +26,7 @@ fn observers_of_the_store_and_of_the_session_see_what_comes_after_them() {
     world.store.observe(all.clone());
     early.observe(one.clone());
     early.append([note(2), note(3)], SYNCED).expect("it is lawful");
-    let late = world.store.create("late", crate::toy::header(), |init| {
+    let late = world.store.create("late", &crate::toy::header(), |init| {
         init.append(note(1));
         Ok(())
     });

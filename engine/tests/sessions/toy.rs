@@ -252,7 +252,7 @@ impl World {
 
     /// Makes a session without an event.
     pub(crate) fn session(&self, id: &str) -> Session {
-        self.store.create(id, header(), |_| Ok(())).expect("it is created")
+        self.store.create(id, &header(), |_| Ok(())).expect("it is created")
     }
 }
 

@@ -98,7 +98,11 @@ impl Vault {
     /// Waits until so many wait for an acknowledgement.
     pub(crate) fn await_held(&self, held: usize) {
         let inner = self.inner();
-        drop(self.changed.wait_while(inner, |inner| inner.held < held).unwrap_or_else(PoisonError::into_inner));
+        drop(
+            self.changed
+                .wait_while(inner, |inner| inner.held < held)
+                .unwrap_or_else(PoisonError::into_inner),
+        );
     }
 
     /// Loses what a session has beyond a seq.

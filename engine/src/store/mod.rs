@@ -44,6 +44,7 @@ mod held;
 mod create;
 mod append;
 mod gate;
+mod projected;
 mod session;
 
 pub use append::Append;
@@ -51,6 +52,7 @@ pub use config::{ID_BYTES_MAX, KEYS_REMEMBERED, RECORDS_MAX, StoreConfig};
 pub use gate::Gate;
 pub use init::Init;
 pub use observer::{Creation, Observer};
+pub use projected::Projected;
 pub use session::Session;
 
 use crate::backend::{

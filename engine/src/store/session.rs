@@ -5,8 +5,10 @@ use super::gate::Gate;
 use super::held::Held;
 use super::live::Live;
 use super::observer::Observer;
+use super::projected::Projected;
 use super::request::Request;
 use crate::backend::{AppendError, Commit, Durability, Error, Key, Take};
+use crate::companion::Projection;
 use crate::rules::Draft;
 use std::sync::Arc;
 
@@ -144,6 +146,28 @@ impl Session {
     /// Registers an observer of this session, for as long as it is live.
     pub fn observe(&self, observer: Arc<dyn Observer>) {
         self.0.observe(observer);
+    }
+
+    /// Makes a projection that follows the session for as long as it is live: folded from the log
+    /// up to now, and then along its commits, as observers are told of them. `make` makes an empty
+    /// one, and is called again after a rewind.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gate::next_seq`], `Reentrant` and `Busy`.
+    pub fn project<P: Projection + Send + 'static>(
+        &self,
+        make: impl Fn() -> P + Send + Sync + 'static,
+    ) -> Result<Projected<P>, AppendError> {
+        self.under_gate(|held| {
+            held.look().map_err(AppendError::Refused)?;
+            let next_seq = held.state()?.next_seq;
+            let backend = Arc::clone(&self.0.shared.backend);
+            let (projected, follower) = Projected::new(backend, self.id(), next_seq, make);
+            // Under the gate, so that no commit comes between.
+            self.observe(follower);
+            Ok(projected)
+        })
     }
 
     /// Returns why the session can only be read, if so: its rules panicked over its log.

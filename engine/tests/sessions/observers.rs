@@ -2,6 +2,8 @@
 
 use crate::toy::{Door, Notes, SYNCED, World, draft, note, numbers, refusal};
 use gatelog_engine::backend::{Refusal, Stored};
+use gatelog_engine::companion::{Fold, Projection};
+use gatelog_engine::event::Event;
 use gatelog_engine::store::{Observer, Session};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
@@ -160,4 +162,64 @@ fn an_observer_that_blocks_delays_no_other_of_a_thousand_sessions() {
         door.open();
     });
     assert_eq!(world.vault.writes(), 2001);
+}
+
+/// The sum of the numbers in notes; panics at 13.
+#[derive(Default)]
+struct Sum(f64);
+
+impl Fold for Sum {
+    fn fold(&mut self, event: &Event<'_>) {
+        let number = event.field("n").and_then(|n| n.as_number()).unwrap_or(0.0);
+        self.0 += number;
+        assert!(number != 13.0, "a projection panics");
+    }
+}
+
+impl Projection for Sum {
+    type View = f64;
+
+    fn name(&self) -> &'static str {
+        "sum"
+    }
+
+    fn version(&self) -> u32 {
+        1
+    }
+
+    fn view(&self) -> f64 {
+        self.0
+    }
+}
+
+#[test]
+fn a_projection_follows_its_session_from_wherever_it_was_made() {
+    let world = World::new();
+    let session = world.session("s");
+    session.append([note(1), note(2)], SYNCED).expect("it is lawful");
+    let sum = session.project(Sum::default).expect("the gate is free");
+    assert_eq!(sum.view().expect("it can be read"), (3.0, 2));
+    session.append([note(4)], SYNCED).expect("it is lawful");
+    session.append([note(8)], crate::toy::BUFFERED).expect("it is accepted");
+    assert_eq!(sum.view().expect("it can be read"), (15.0, 4));
+    world.vault.rewind("s", 3);
+    assert!(session.append([note(9)], SYNCED).is_err(), "it is told");
+    assert_eq!(sum.view().expect("it can be read"), (7.0, 3));
+    session.append([note(16)], SYNCED).expect("it is lawful");
+    assert_eq!(sum.view().expect("it can be read"), (23.0, 4));
+    let later = session.project(Sum::default).expect("the gate is free");
+    assert_eq!(later.view().expect("it can be read"), (23.0, 4));
+}
+
+#[test]
+fn a_projection_that_panics_is_folded_again_and_disturbs_nobody() {
+    let world = World::new();
+    let session = world.session("s");
+    let sum = session.project(Sum::default).expect("the gate is free");
+    assert_eq!(sum.view().expect("it can be read"), (0.0, 0));
+    session.append([note(1), note(13), note(2)], SYNCED).expect("it is lawful");
+    let again = sum.clone();
+    assert!(thread::spawn(move || again.view()).join().is_err(), "it panics at 13 again");
+    session.append([note(3)], SYNCED).expect("it is lawful");
+    assert_eq!(numbers(&session), [1, 13, 2, 3]);
 }

@@ -9,3 +9,4 @@ pub mod machine;
 pub mod backend;
 pub mod dsh;
 pub mod log;
+pub mod store;

@@ -32,6 +32,7 @@ mod segment_file;
 pub(crate) mod fresh;
 pub(crate) mod recovery;
 pub(crate) mod reader;
+mod canary;
 mod config;
 mod slot;
 mod group;
@@ -48,6 +49,8 @@ mod reading;
 mod housekeeper;
 mod native_log;
 
+#[doc(hidden)]
+pub use canary::Canary;
 pub use config::LogConfig;
 pub use native_log::Log;
 

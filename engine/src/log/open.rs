@@ -1,6 +1,7 @@
 //! Opens a store for writing: what recovery found becomes the state of the writer.
 
 use super::body::{self, Body};
+use super::canary::Canary;
 use super::closed::ClosedSegment;
 use super::config::LogConfig;
 use super::frame::{self, FrameHead};
@@ -74,10 +75,14 @@ pub(crate) fn open(
         last_lsn: opened.durable_lsn,
         next_lsn: opened.next_lsn,
         digest: opened.digest,
+        align: match config.canary {
+            Some(Canary::GroupsUnaligned) => limit::FRAME_ALIGN,
+            _ => limit::GROUP_ALIGN,
+        },
     };
     let extents = extents(&opened);
     let identity = (opened.store_id, opened.epoch);
-    let io = files(volume, dir, &opened, mark)?;
+    let io = files(volume, dir, &opened, mark, config.canary)?;
     let order =
         Order::new(identity, segment, sessions, extents, mark, config.clone(), machine.clone());
     Ok((order, io))
@@ -115,6 +120,7 @@ fn files(volume: &Arc<dyn Volume>, dir: &Path, opened: &Opened, mark: Mark) -> R
         counter: 0,
         spares: opened.spares.clone(),
         begun_ms: header.created_ms,
+        canary,
     };
     io.witness(mark.last_lsn);
     Ok(io)

@@ -96,6 +96,7 @@ pub(crate) fn begin(
     dir: &Path,
     spare: &Spare,
     header: &SegmentHeader,
+    is_named_durably: bool,
 ) -> Result<PathBuf, NotBegun> {
     let failed = |doing: &str, error| NotBegun {
         error: Error::io(&spare.path, doing, error),
@@ -108,7 +109,9 @@ pub(crate) fn begin(
     volume
         .rename(&spare.path, &path)
         .map_err(|error| failed("the segment cannot be given its name", error))?;
-    if let Err(error) = volume.sync_dir(dir) {
+    if is_named_durably
+        && let Err(error) = volume.sync_dir(dir)
+    {
         let error = Error::io(dir, "the segment's name cannot be synced", error);
         return Err(NotBegun { error, is_unknown: true });
     }

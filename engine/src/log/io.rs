@@ -53,6 +53,9 @@ impl Io {
             None => segment_file::make_spare(&*self.volume, &self.dir, wanted, &mut |_| {})
                 .map_err(not_begun)?,
         };
+        if self.canary == Some(Canary::SpareNotZeroed) {
+            self.spoil(&spare);
+        }
         self.path = {
             let is_durable = self.canary != Some(Canary::AckBeforeDirectorySync);
             segment_file::begin(&*self.volume, &self.dir, &spare, header, is_durable)?
@@ -109,6 +112,16 @@ impl Io {
         };
         if segment_file::write_all(&**file, 0, &record.encode()).is_err() {
             self.durable = None;
+        }
+    }
+
+    /// Gives a spare the content of the present segment, as if it had been recycled as it was.
+    fn spoil(&self, spare: &Spare) {
+        let mut bytes = vec![0; spare.bytes as usize];
+        if self.file.read_at(0, &mut bytes).is_ok() {
+            let head = limit::SEGMENT_HEADER_BYTES;
+            let _ = segment_file::write_all(&*spare.file, head, &bytes[head as usize..]);
+            let _ = spare.file.sync_data();
         }
     }
 

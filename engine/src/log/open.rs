@@ -1,7 +1,7 @@
 //! Opens a store for writing: what recovery found becomes the state of the writer.
 
 use super::body::{self, Body};
-use super::canary::Canary;
+use super::canary::{self, Canary};
 use super::closed::ClosedSegment;
 use super::config::LogConfig;
 use super::frame::{self, FrameHead};
@@ -60,7 +60,7 @@ pub(crate) fn open(
         segment_bytes: config.segment_bytes,
         may_create: config.create,
     };
-    let opened = recovery.open()?;
+    let opened = canary::with(config.canary, || recovery.open())?;
     let header = &opened.active.header;
     let mut sessions = Sessions::default();
     for segment in &opened.closed {
@@ -98,7 +98,13 @@ fn extents(opened: &Opened) -> BTreeMap<u64, Extent> {
     closed.chain([(header.first_lsn, active)]).collect()
 }
 
-fn files(volume: &Arc<dyn Volume>, dir: &Path, opened: &Opened, mark: Mark) -> Result<Io, Error> {
+fn files(
+    volume: &Arc<dyn Volume>,
+    dir: &Path,
+    opened: &Opened,
+    mark: Mark,
+    canary: Option<Canary>,
+) -> Result<Io, Error> {
     let path = dir.join(name::STORE);
     let superblock = volume
         .open_write(&path, Create::Existing)

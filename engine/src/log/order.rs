@@ -9,8 +9,8 @@
 //! group before it is closed, and `durable_lsn` is stamped here and never patched.
 
 use super::body;
-use super::chain::{SessionKey, StoreId};
 use super::canary::Canary;
+use super::chain::{SessionKey, StoreId};
 use super::config::LogConfig;
 use super::encoded::{Encoded, Stamp};
 use super::frame::Kind;

@@ -109,9 +109,7 @@ pub(crate) fn begin(
     volume
         .rename(&spare.path, &path)
         .map_err(|error| failed("the segment cannot be given its name", error))?;
-    if is_named_durably
-        && let Err(error) = volume.sync_dir(dir)
-    {
+    if is_named_durably && let Err(error) = volume.sync_dir(dir) {
         let error = Error::io(dir, "the segment's name cannot be synced", error);
         return Err(NotBegun { error, is_unknown: true });
     }

@@ -421,7 +421,12 @@ impl Judge<'_> {
         offset: Option<u64>,
     ) -> bool {
         self.judgement.refusal = Some(Note { rule, message: message.into(), path, offset });
-        self.decide(ruling)
+        // The table leaves open which of a family of rules it is.
+        let verdict = match ruling.verdict {
+            Verdict::Corrupt(_) => Verdict::Corrupt(rule),
+            other => other,
+        };
+        self.decide(Ruling { verdict, ..ruling })
     }
 }
 

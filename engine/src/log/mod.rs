@@ -31,3 +31,5 @@ pub(crate) mod judgement;
 pub(crate) mod fresh;
 pub(crate) mod recovery;
 pub(crate) mod reader;
+#[cfg(test)]
+mod cases;

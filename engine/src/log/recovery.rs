@@ -237,9 +237,11 @@ impl Recovery<'_> {
             _ => self.make(scene, &mut judgement, epoch)?,
         };
         let slot = self.say_open(scene, judgement.store_id, &end, epoch)?;
-        for path in judgement.left_over.iter().chain(&scene.aside) {
-            // Nothing depends on it; the next open tries again.
-            let _ = self.volume.remove(path);
+        let mut left_over = judgement.left_over.iter().chain(&scene.aside).peekable();
+        if left_over.peek().is_some() {
+            // Nothing depends on it; what stays is tried again by the next open.
+            left_over.for_each(|path| drop(self.volume.remove(path)));
+            let _ = self.volume.sync_dir(self.dir);
         }
         let Judgement { store_id, closed, ruling, notes, .. } = judgement;
         let End { active, end_offset, next_lsn, durable_lsn, digest, tally } = end;
@@ -406,9 +408,8 @@ impl Recovery<'_> {
             .and_then(|()| write_all(&*file, slot.offset(), &slot.encode()))
             .and_then(|()| file.sync_data())
             .map_err(failed)?;
-        if scene.store.is_none() {
-            self.sync_dir(self.dir)?;
-        }
+        // Also where the file was there before: an open that crashed may have made it.
+        self.sync_dir(self.dir)?;
         Ok(slot)
     }
 

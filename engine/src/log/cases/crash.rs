@@ -190,3 +190,65 @@ fn the_old_file_never_changes_and_the_cut_is_stated() {
         assert!(torn.bytes[from + count..].iter().all(|byte| *byte == 0));
     }
 }
+
+/// What happened to the last group before the process died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// The kernel has it, dirty.
+    Dirty,
+    /// Its sync failed: the kernel shows it, clean, and the device lacks it.
+    Failed,
+    /// The same, of a segment without a frame before it.
+    FailedFirst,
+}
+
+#[test]
+fn what_only_the_cache_shows_is_never_vouched_for() {
+    for device_reads in [true, false] {
+        for fate in [Fate::Dirty, Fate::Failed, Fate::FailedFirst] {
+            let what = format!("{fate:?}, device reads {device_reads}");
+            let store = Built::of(&[&Written::first().groups(2)]);
+            store.0.set_device_reads(device_reads);
+            let sim = store.0.clone();
+            let opened = recover(&sim).expect("opened");
+            let mut log = Written::of(opened.active.header.clone(), 0, 0);
+            (log.end, log.next_lsn) = (opened.end_offset, opened.next_lsn);
+            if fate != Fate::FailedFirst {
+                append(&sim, &opened);
+                log.group(1, 2);
+            }
+            let synced = log.last_lsn;
+            let start = log.group(1, synced);
+            let group = &log.bytes[start as usize..][..4096];
+            write_all(&*opened.active.file, start, group).expect("written");
+            if fate != Fate::Dirty {
+                sim.fail(Fault::new(Call::Sync, Failure::Error(Cause::Eio)).on("*.log"));
+                assert!(opened.active.file.sync_data().is_err());
+            }
+            sim.kill();
+            drop(opened);
+            // The second life: everything that it keeps is durable, at every moment of it.
+            let run = sim.clone();
+            run.record_moments();
+            let again = recover(&run).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let kept = kept(&run);
+            // The death of a process costs nothing that the kernel had; a failed sync may, and
+            // costs it where only the device counts.
+            let has_group = kept.contains(&log.last_lsn);
+            assert_eq!(has_group, fate == Fate::Dirty || !device_reads, "{what}");
+            assert_eq!(again.durable_lsn, *kept.last().expect("frames"), "{what}");
+            let lsn = append(&run, &again);
+            let mut all = kept.clone();
+            all.push(lsn);
+            assert_eq!(self::kept(&run.power_cut(|_| false)), all, "{what}");
+            for moment in run.take_moments() {
+                for (choice, crashed) in moment.crash_states(64, 9).take(256) {
+                    let what = format!("{what}, operation {}, {choice}", moment.operations());
+                    let third = recover(&crashed).unwrap_or_else(|error| panic!("{what}: {error}"));
+                    let lsns = self::kept(&crashed);
+                    assert!(third.durable_lsn >= synced, "{what}: {lsns:?}");
+                }
+            }
+        }
+    }
+}

@@ -7,7 +7,8 @@
 //! its frames follow.
 
 use super::frame::Frame;
-use super::judgement::{Judgement, judge};
+use super::judge::judge;
+use super::judgement::Judgement;
 use super::limit::{GROUP_ALIGN, SEGMENT_HEADER_BYTES};
 use super::name;
 use super::scene::Scene;
@@ -95,7 +96,8 @@ impl LogReader {
                 return Ok(Self { storage, scene, judgement, is_live });
             }
         }
-        let message = format!("files of the store changed {LOOKS} times while it was read; try again");
+        let message =
+            format!("files of the store changed {LOOKS} times while it was read; try again");
         Err(Error::new(ErrorKind::Busy, message).at(dir, None))
     }
 

@@ -1,9 +1,9 @@
 //! Recovery that crashes: between any two of its steps, and again in the recovery after that.
 
 use super::build::{Built, SEGMENT_BYTES, Written, lsns, recover};
-use crate::log::fresh::write_all;
 use crate::log::frame::Kind;
-use crate::log::recovery::Opened;
+use crate::log::fresh::write_all;
+use crate::log::opened::Opened;
 use crate::log::segment_header::Begin;
 use crate::storage::Sim;
 use crate::storage::sim::{Call, Cause, Failure, Fault};
@@ -70,8 +70,8 @@ fn crashes(sim: &Sim, seed: u64, each: usize) -> Vec<Sim> {
     recover(&run).expect("opened");
     let moments = run.take_moments();
     let states = moments.iter().flat_map(|moment| moment.crash_states(16, seed).take(each));
-    let mut seen = std::collections::HashSet::new();
-    states.map(|(_, sim)| sim).filter(|sim| seen.insert(sim.digest())).collect()
+    let mut digests = std::collections::HashSet::new();
+    states.map(|(_, sim)| sim).filter(|sim| digests.insert(sim.digest())).collect()
 }
 
 #[test]
@@ -90,7 +90,8 @@ fn a_recovery_that_crashes_at_any_step_is_made_up_for_twice_nested() {
                     let what = format!("{what}, then {second}");
                     let opened = opens(again, &expected, &what);
                     let files = again.files();
-                    let logs = files.iter().filter(|path| path.extension().is_some_and(|it| it == "log"));
+                    let logs =
+                        files.iter().filter(|path| path.extension().is_some_and(|it| it == "log"));
                     assert!(logs.count() <= 3, "{what}: {files:?}");
                     // What is appended after that is kept over one more crash.
                     let lsn = append(again, &opened);
@@ -165,7 +166,9 @@ fn a_fresh_segment_whose_first_group_tears_ten_times_costs_one_segment_each_time
         let group = &next.bytes[start as usize..][..4096];
         write_all(&*opened.active.file, start, group).expect("written");
         // The last sector of the group does not arrive.
-        let kinds = |unit: &crate::storage::sim::Unit| unit.kind != crate::storage::sim::UnitKind::Sector(8);
+        let kinds = |unit: &crate::storage::sim::Unit| {
+            unit.kind != crate::storage::sim::UnitKind::Sector(8)
+        };
         sim = sim.power_cut(kinds);
         let files = sim.files().len() as u64;
         assert!(files <= 1 + 1 + (tear + 1), "{:?}", sim.files());
@@ -251,4 +254,36 @@ fn what_only_the_cache_shows_is_never_vouched_for() {
             }
         }
     }
+}
+
+#[test]
+fn each_step_is_durable_before_the_next() {
+    let log = Written::first().groups(2);
+    let store = Built::of(&[&log]);
+    recover(&store.0).expect("opened");
+    let steps: Vec<String> = store.0.trace().iter().map(step).collect();
+    let mut steps = steps.iter().map(String::as_str).collect::<Vec<_>>();
+    steps.dedup();
+    let expected = [
+        "Sync 00000000000000000001.log",
+        "Create spare-0",
+        "Write spare-0",
+        "Sync spare-0",
+        "SyncDir store",
+        "Write spare-0",
+        "Sync spare-0",
+        "Rename spare-0",
+        "SyncDir store",
+        "Write STORE",
+        "Sync STORE",
+        "SyncDir store",
+    ];
+    assert_eq!(steps, expected);
+    // Once before the device is read, once after.
+    assert_eq!(store.0.counts(&log.name()).syncs, 2);
+}
+
+fn step(traced: &crate::storage::sim::Traced) -> String {
+    let name = traced.path.file_name().unwrap_or_default().to_string_lossy();
+    format!("{:?} {name}", traced.call)
 }

@@ -130,7 +130,7 @@ fn a_forged_header_hides_no_witness_behind_it() {
 #[test]
 fn many_forged_headers_cost_no_more_than_a_few_passes() {
     // Each claims everything behind it; the search stops reading bodies at its budget.
-    let mut log = Written::first().groups(1);
+    let mut log = super::reads::large().groups(1);
     log.align();
     let start = log.end as usize;
     for page in (start + 4096..log.bytes.len()).step_by(4096) {

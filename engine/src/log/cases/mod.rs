@@ -3,7 +3,6 @@
 mod build;
 mod crash;
 mod forged;
+mod reads;
 mod rows_end;
 mod rows_files;
-
-pub(crate) use build::{Built, Fixed, Written, dir};

@@ -8,7 +8,7 @@ use crate::storage::{Create, Volume, WriteFile};
 use std::sync::Arc;
 
 /// Three synced groups of two frames: lsn 1 to 6, of which 4 are vouched for.
-fn three() -> (Written, [u64; 3]) {
+pub(super) fn three() -> (Written, [u64; 3]) {
     let mut log = Written::first();
     let first = log.group(2, 0);
     let second = log.group(2, 2);
@@ -16,7 +16,7 @@ fn three() -> (Written, [u64; 3]) {
     (log, [first, second, third])
 }
 
-fn flipped(mut log: Written, offset: u64) -> Written {
+pub(super) fn flipped(mut log: Written, offset: u64) -> Written {
     log.bytes[offset as usize] ^= 1;
     log
 }
@@ -166,7 +166,10 @@ fn p6_a_segment_of_which_the_device_has_less_is_written_no_more() {
     let on_device = log.bytes.clone();
     log.group(1, 2);
     let store = Built::of(&[&log]);
-    store.0.edit_device(format!("/store/{}", log.name()), |bytes| *bytes = on_device.clone()).expect("a file");
+    store
+        .0
+        .edit_device(format!("/store/{}", log.name()), |bytes| *bytes = on_device.clone())
+        .expect("a file");
     let opened = store.open().expect("opened");
     assert_eq!(opened.ruling.row, "P6");
     assert_eq!((opened.durable_lsn, opened.active.header.prev_end_offset), (2, kept));
@@ -176,7 +179,10 @@ fn p6_a_segment_of_which_the_device_has_less_is_written_no_more() {
     // An empty segment is as good as one with frames here.
     let empty = Written::first();
     let store = Built::of(&[&empty]);
-    store.0.edit_device(format!("/store/{}", empty.name()), |bytes| bytes[9000] = 1).expect("a file");
+    store
+        .0
+        .edit_device(format!("/store/{}", empty.name()), |bytes| bytes[9000] = 1)
+        .expect("a file");
     let opened = store.open().expect("opened");
     assert_eq!((opened.ruling.row, opened.next_lsn), ("P10", 2));
 }
@@ -191,11 +197,13 @@ fn without_reads_of_the_device_what_is_kept_is_written_again() {
         }
         let path = format!("/store/{}", log.name());
         // The device lost the last frame, and has a byte where the cache has zeros.
-        store.0.edit_device(&path, |bytes| {
-            bytes[12288..].fill(0);
-            bytes[30000] = 7;
-        })
-        .expect("a file");
+        store
+            .0
+            .edit_device(&path, |bytes| {
+                bytes[12288..].fill(0);
+                bytes[30000] = 7;
+            })
+            .expect("a file");
         store.0.set_device_reads(false);
         let opened = store.open().expect("opened");
         assert_eq!(opened.ruling.row, if clean { "P5" } else { "P6" });
@@ -267,9 +275,9 @@ fn h2_and_h3_a_segment_that_is_not_the_file_it_should_be_is_refused() {
     let name = log.name();
     let short = Built::of(&[&before, &log]).with(&name, &log.bytes[..16384]);
     short.refused("H2", "segment/short", None);
-    let mut long = log.bytes.clone();
-    long.resize(2 * SEGMENT_BYTES as usize, 0);
-    Built::of(&[&before, &log]).with(&name, &long).refused("H3", "segment/foreign", None);
+    let mut larger = log.bytes.clone();
+    larger.resize(2 * SEGMENT_BYTES as usize, 0);
+    Built::of(&[&before, &log]).with(&name, &larger).refused("H3", "segment/foreign", None);
     // Another name, another predecessor, another life than `STORE` knows.
     let renamed = Built::of(&[&before]).with("00000000000000000077.log", &log.bytes);
     renamed.refused("H3", "segment/foreign", None);
@@ -328,7 +336,8 @@ fn r1_beside_a_writer_nothing_above_the_durable_end_is_called_damaged() {
     let store = Built::of(&[&flipped(log, start + 20)]).with("LOCK", b"");
     assert_eq!(store.read().expect("a reader").tail(), Tail::Torn);
     let disk = store.0.disk();
-    let lock: Arc<dyn WriteFile> = disk.open_write("/store/LOCK".as_ref(), Create::Existing).expect("a file");
+    let lock: Arc<dyn WriteFile> =
+        disk.open_write("/store/LOCK".as_ref(), Create::Existing).expect("a file");
     assert!(lock.try_lock().expect("a lock"));
     assert_eq!(store.read().expect("a reader").tail(), Tail::InProgress);
 }

@@ -66,7 +66,8 @@ fn l5_two_stores_in_one_directory_are_refused() {
     let mut foreign = second.clone();
     foreign.header.store_id = slot.store_id;
     let foreign = Written::of(foreign.header, 0, 0);
-    let store = Built::new().with(&first.name(), &first.bytes).with(&foreign.name(), &foreign.bytes);
+    let store =
+        Built::new().with(&first.name(), &first.bytes).with(&foreign.name(), &foreign.bytes);
     let decided = store.refused("L5", "store/mixed", None);
     // What belongs to the store is shown.
     assert_eq!(decided.lsns, [1, 2, 3]);
@@ -197,7 +198,6 @@ fn f4_of_a_rotated_segment_an_open_reads_the_ends() {
     let mut log = Written::first();
     for _ in 0..30 {
         log.group(1, log.last_lsn);
-        log.end += 0;
         if log.end + 3 * 4096 > SEGMENT_BYTES {
             break;
         }
@@ -209,7 +209,7 @@ fn f4_of_a_rotated_segment_an_open_reads_the_ends() {
     store.0.reset_counts();
     let disk = store.0.disk();
     let scene = crate::log::scene::Scene::look(&disk, dir()).expect("a scene");
-    crate::log::judgement::judge(&disk, &scene).expect("judged");
+    crate::log::judge::judge(&disk, &scene).expect("judged");
     let read = store.0.counts(&log.name()).bytes_read;
     assert!(read <= 2 * 4096 + (log.end - log.table_offset), "{read}");
 }
@@ -239,7 +239,11 @@ fn f5_damage_before_the_end_that_the_successor_states_is_corrupt() {
     let mut other = second.next(Begin::TornCut);
     other.header.prev_digest = first.digest;
     let other = Written::of(other.header, 0, 0);
-    built(&[first, second, other]).refused("F5", "frame/chain", None);
+    built(&[first.clone(), second, other]).refused("F5", "frame/chain", None);
+    let mut other = first.next(Begin::Rotated);
+    other.header.prev_digest = Digest::before_first(&STORE_ID);
+    let other = Written::of(other.header, 0, 0);
+    built(&[first, other]).refused("F5", "frame/chain", None);
 }
 
 #[test]

@@ -114,8 +114,7 @@ pub(crate) static ENDS: &[Row<EndPattern>] = {
         EndPattern { last: &[LastFrame::Close], stop: &[Stop::Clean], ..ANY };
     const FRESH: EndPattern =
         EndPattern { last: &[LastFrame::Absent], images: &[Images::Alike], ..ZEROS };
-    const CLOSED: EndPattern =
-        EndPattern { at: &[At::Zeros], images: &[Images::Alike], ..STOPPED };
+    const CLOSED: EndPattern = EndPattern { at: &[At::Zeros], images: &[Images::Alike], ..STOPPED };
     &[
         row("P1", CHAIN, Corrupt("frame/chain"), Act::Refuse),
         row("P2", LOST, Corrupt("log/lost-tail"), Act::Refuse),

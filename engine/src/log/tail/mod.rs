@@ -179,7 +179,6 @@ const fn row<P>(id: &'static str, when: P, verdict: Verdict, act: Act) -> Row<P>
     Row { id, when, verdict, act }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

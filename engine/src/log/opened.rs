@@ -55,6 +55,7 @@ pub(crate) struct Opened {
 }
 
 /// Where the log ends, and in which segment it goes on.
+#[expect(clippy::struct_field_names, reason = "these are the words of the format")]
 pub(super) struct End {
     pub(super) active: Active,
     pub(super) end_offset: u64,

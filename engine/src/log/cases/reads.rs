@@ -25,7 +25,7 @@ fn the_cut_is_measured_over_any_gap_of_zeros() {
     }
     let decided = Built::of(&[&log]).decides("P10", Torn, Some(log.end));
     let header = &decided.opened().active.header;
-    let cut = &log.bytes[end..(3 << 20) + 1];
+    let cut = &log.bytes[end..=3 << 20];
     assert_eq!((header.cut_bytes, header.cut_crc), (cut.len() as u64, crc32fast::hash(cut)));
 }
 
@@ -71,16 +71,13 @@ fn reads_that_give_little_give_all_in_the_end() {
     use crate::storage::sim::{Call, Failure, Fault};
     let (log, _) = three();
     let store = Built::of(&[&log]);
+    let fault = |call, bytes| Fault::new(call, Failure::Short(bytes)).on("*.log").times(2000);
     for bytes in [1, 100, 512] {
-        for call in [Call::Read, Call::ReadDevice] {
-            let bytes = if call == Call::Read { bytes } else { 4096 };
-            store.0.fail(Fault::new(call, Failure::Short(bytes)).times(if bytes == 1 {
-                9000
-            } else {
-                50
-            }));
-        }
+        store.0.fail(fault(Call::Read, bytes));
+        store.0.fail(fault(Call::ReadDevice, 4096));
         store.decides("P6", Clean, Some(log.end));
+        let reads = store.0.counts("*.log").reads;
+        assert!(reads > 50, "{reads}");
         store.0.heal();
     }
 }

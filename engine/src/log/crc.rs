@@ -77,7 +77,7 @@ mod tests {
     fn a_library_that_is_wrong_at_one_length_or_one_place_is_caught() {
         let pattern_wrong_at =
             |length: usize| move |bytes: &[u8]| crc(bytes) ^ u32::from(bytes.len() == length);
-        for length in [0, 1, 9, 63, 64, 65, 127, 128, 129, 1023, 1024, 2048] {
+        for length in [0, 1, 9, 33, 159, 63, 64, 65, 127, 128, 129, 1023, 1024, 2048] {
             assert!(!agrees_with_bits(pattern_wrong_at(length)), "{length}");
         }
         // Wrong where the bytes are not aligned to 8: three quarters of a vector's places.

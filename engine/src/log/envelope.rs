@@ -29,6 +29,16 @@ pub(crate) struct Envelope<'a> {
     pub(crate) ignorable: bool,
 }
 
+impl Envelope<'_> {
+    /// Returns whether this is what the envelope of a draft says.
+    pub(super) fn is_of(&self, draft: &Draft) -> bool {
+        self.kind == draft.kind
+            && self.sources == draft.sources.as_deref().map(trim)
+            && self.surface == draft.surface.as_deref().map(trim)
+            && self.ignorable == draft.ignorable
+    }
+}
+
 /// What is wrong with an envelope, in words.
 pub(crate) type EnvelopeFault = &'static str;
 

@@ -36,3 +36,11 @@ pub(crate) mod recovery;
 pub(crate) mod reader;
 #[cfg(test)]
 mod cases;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod ranges;
+#[cfg(test)]
+mod refusals;

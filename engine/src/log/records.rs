@@ -32,11 +32,13 @@ pub(super) fn write(to: &mut Vec<u8>, batch: &Batch) -> Result<(), Refusal> {
         let start = to.len();
         envelope::write(to, draft);
         debug_assert_eq!(to.len() - start, envelope_bytes);
-        // Foreign text went in as it was given; nothing may leave that cannot be read again.
+        // Foreign text went in as it was given; what comes out again must be the same.
         if draft.sources.is_some() || draft.surface.is_some() {
             let envelopes = envelopes.get_or_insert_with(Envelopes::default);
-            let read = envelopes.read(&to[start..]).map_err(str::to_owned);
-            read.map_err(|what| Refusal::Malformed { what })?;
+            if !envelopes.read(&to[start..]).is_ok_and(|read| read.is_of(draft)) {
+                let what = "sourceEventSeqs or surfaceOp is no JSON value".into();
+                return Err(Refusal::Malformed { what });
+            }
         }
         to.extend_from_slice(&draft.data);
     }

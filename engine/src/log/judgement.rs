@@ -228,6 +228,7 @@ fn stop(scene: &Scene, last: &LastSegment) -> Stop {
     let is_clean = scene.slot().is_some_and(|slot| {
         (slot.active_first_lsn, slot.active_segment_id)
             == (last.header.first_lsn, last.header.segment_id)
+            && slot.durable_lsn == walked.last_lsn
             && slot.stop
                 == superblock::Stop::Clean {
                     end_offset: walked.end_offset,

@@ -150,6 +150,9 @@ fn p6_an_end_in_zeros_without_a_clean_stop_is_followed_by_a_new_segment() {
     Built::of(&[&closed]).decides("P6", Clean, Some(closed.end));
     let stale = log.clean_slot();
     Built::of(&[&closed]).store(&stale).decides("P6", Clean, Some(closed.end));
+    let mut behind = closed.clean_slot();
+    behind.durable_lsn -= 1;
+    Built::of(&[&closed]).store(&behind).decides("P6", Clean, Some(closed.end));
     // A rotation that did not come to its new segment is made up for.
     let rotated = log.table(Kind::Rotate);
     let decided = Built::of(&[&rotated]).decides("P6", Clean, Some(rotated.end));

@@ -1,20 +1,17 @@
 //! Opens a store for writing: what recovery found becomes the state of the writer.
 
-use super::body::{self, Body};
 use super::canary::{self, Canary};
-use super::closed::ClosedSegment;
+use super::closed::{self, ClosedSegment};
 use super::config::LogConfig;
-use super::frame::{self, FrameHead};
 use super::group::Mark;
 use super::io::Io;
 use super::limit;
 use super::name;
+use super::opened::Opened;
 use super::order::{Extent, Order, Segment};
-use super::recovery::{Opened, Recovery};
-use super::segment_file::Spare;
+use super::recovery::Recovery;
 use super::sessions::Sessions;
 use crate::backend::{Error, ErrorKind};
-use crate::dsh::bytes::read_full;
 use crate::machine::Machine;
 use crate::storage::{Create, Kind, Storage, Volume};
 use std::collections::BTreeMap;
@@ -132,51 +129,14 @@ fn files(
     Ok(io)
 }
 
-/// Takes the sessions of a closed segment: from what a walk saw, else from its table.
+/// Takes the sessions of a closed segment.
 fn take_closed(
     sessions: &mut Sessions,
     storage: &dyn Storage,
     segment: &ClosedSegment,
 ) -> Result<(), Error> {
-    let first_lsn = segment.header.first_lsn;
-    if let Some(tally) = &segment.tally {
-        for seen in tally.sessions.values() {
-            sessions.take_row(first_lsn, &seen.row);
-        }
-        return Ok(());
-    }
-    let damaged = |what: &str| {
-        let message = format!("the table of the segment cannot be read: {what}");
-        Error::corrupt("frame/body", message).at(&segment.path, segment.table_offset)
-    };
-    let offset = segment.table_offset.ok_or_else(|| damaged("there is none"))?;
-    let failed = |error| Error::io(&segment.path, "the segment cannot be read", error);
-    let file = storage.open(&segment.path).map_err(failed)?;
-    let mut head = [0; limit::FRAME_HEADER_BYTES];
-    let read = read_full(&*file, offset, &mut head).map_err(failed)?;
-    let head = FrameHead::parse(&head)
-        .ok()
-        .filter(|head| read == head.encode().len() && head.kind.has_table())
-        .ok_or_else(|| damaged("no frame with a table lies there"))?;
-    let mut bytes = vec![0; head.padded_body_bytes()];
-    let behind = offset + limit::FRAME_HEADER_BYTES as u64;
-    read_full(&*file, behind, &mut bytes).map_err(failed)?;
-    let frame =
-        frame::read_frame(head, &bytes).map_err(|_| damaged("its checksum does not hold"))?;
-    let Ok(Body::Table(table)) = body::decode(&frame) else {
-        return Err(damaged("it is no table"));
-    };
-    for row in table.rows() {
-        let row = row.map_err(|_| damaged("a row of it is damaged"))?;
-        sessions.take_row(first_lsn, &row);
+    for row in closed::rows(storage, segment)? {
+        sessions.take_row(segment.header.first_lsn, &row);
     }
     Ok(())
-}
-
-impl Spare {
-    /// Adopts a file of zeros that an earlier open left.
-    pub(crate) fn adopt(volume: &dyn Volume, path: &Path, bytes: u64) -> Option<Self> {
-        let file = volume.open_write(path, Create::Existing).ok()?;
-        Some(Self { path: path.to_owned(), file, bytes })
-    }
 }

@@ -26,6 +26,14 @@ pub(crate) struct Spare {
     pub(crate) bytes: u64,
 }
 
+impl Spare {
+    /// Adopts a file of zeros that an earlier open left.
+    pub(crate) fn adopt(volume: &dyn Volume, path: &Path, bytes: u64) -> Option<Self> {
+        let file = volume.open_write(path, Create::Existing).ok()?;
+        Some(Self { path: path.to_owned(), file, bytes })
+    }
+}
+
 /// A segment could not be begun.
 pub(crate) struct NotBegun {
     /// Why.

@@ -162,7 +162,7 @@ pub(crate) fn walk(
     if walked.at == At::ZerosThenBytes && expected.end <= walked.stop_offset {
         walked.at = At::Zeros;
     } else if walked.at != At::EndOfFile {
-        let behind = behind::witness(&mut window, &expected)?;
+        let behind = behind::witness(&mut window, &expected)?.durable_lsn;
         walked.durable_lsn_behind = walked.durable_lsn_behind.max(behind);
     }
     Ok(walked)

@@ -302,7 +302,8 @@ impl Store {
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("parts", &self.parts()).finish_non_exhaustive()
+        let live = lock(&self.live).len();
+        f.debug_struct("Store").field("live", &live).finish_non_exhaustive()
     }
 }
 

@@ -69,8 +69,8 @@ use std::sync::{Arc, Mutex};
 
 /// A store, open for writing.
 ///
-/// It is `Sync`: one is enough for all threads. Dropping it closes nothing; handles of sessions keep
-/// what they need of it.
+/// It is `Sync`: one is enough for all threads. Dropping it closes nothing; handles of sessions
+/// keep what they need of it.
 pub struct Store {
     shared: Arc<Shared>,
     live: Mutex<HashMap<String, Arc<Live>>>,

@@ -69,8 +69,8 @@ use std::sync::{Arc, Mutex};
 
 /// A store, open for writing.
 ///
-/// It is `Sync`: one is enough for all threads. Dropping it closes nothing; handles of sessions keep
-/// what they need of it.
+/// It is `Sync`: one is enough for all threads. Dropping it closes nothing; handles of sessions
+/// keep what they need of it.
 pub struct Store {
     shared: Arc<Shared>,
     live: Mutex<HashMap<String, Arc<Live>>>,
@@ -302,7 +302,8 @@ impl Store {
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("parts", &self.parts()).finish_non_exhaustive()
+        let live = lock(&self.live).len();
+        f.debug_struct("Store").field("live", &live).finish_non_exhaustive()
     }
 }
 

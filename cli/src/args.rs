@@ -1,17 +1,20 @@
 //! The command line of `log-verify`.
 
+use crate::amount;
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Parser, ValueEnum};
 use gatelog_validator::rule::{Profile, Severity};
 use std::path::PathBuf;
-
-/// One frame may expand to this many bytes unless `--max-frame-bytes` says otherwise.
-const FRAME_BYTES_MAX_DEFAULT: u64 = 1 << 30;
 
 /// More threads than this are a slip of the hand.
 const THREADS_MAX: u64 = 1024;
 
 /// Where the host keeps its sessions.
 pub(crate) const USUAL_PLACE: &str = "~/.dsh/sessions";
+
+/// How it is called: what there is to list or to explain takes no path.
+const USAGE: &str = "log-verify [OPTIONS] <PATH>...
+       log-verify [--format FORMAT] --rules | --explain <RULE>";
 
 /// What follows the options in `--help`.
 const AFTER_HELP: &str = "\
@@ -26,7 +29,7 @@ Sessions usually live in ~/.dsh/sessions:
 /// Says of agent session logs whether they are sound, and if not: where, why, what the host will do
 /// about it, what would be lost, and what to do next. Reads only; never changes a file.
 #[derive(Debug, Parser)]
-#[command(name = "log-verify", version, after_help = AFTER_HELP)]
+#[command(name = "log-verify", version, after_help = AFTER_HELP, override_usage = USAGE)]
 pub(crate) struct Args {
     /// Session files, session folders, project folders, or whole session roots
     #[arg(value_name = "PATH")]
@@ -48,21 +51,22 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "SEVERITY", default_value = "error")]
     pub(crate) fail_on: SeverityName,
 
-    /// Stop at a frame that expands to more bytes than this, and say so
-    #[arg(long, value_name = "N", default_value_t = FRAME_BYTES_MAX_DEFAULT,
-          value_parser = clap::value_parser!(u64).range(1..))]
+    /// Stop at a frame that expands to more bytes than this, and say so: 500000, 64M, 1GiB (K, M, G
+    /// and KiB, MiB, GiB count in 1024s, kB, MB, GB in 1000s)
+    #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = amount::bytes)]
     pub(crate) max_frame_bytes: u64,
 
-    /// The permission presets that exist, so that other names are faulted
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    /// The permission presets that exist, one or more, so that other names are faulted
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',',
+          value_parser = NonEmptyStringValueParser::new())]
     pub(crate) presets: Option<Vec<String>>,
 
     /// Explain one rule, and stop
-    #[arg(long, value_name = "RULE", conflicts_with = "rules")]
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["rules", "paths"])]
     pub(crate) explain: Option<String>,
 
     /// List all rules, and stop
-    #[arg(long)]
+    #[arg(long, conflicts_with = "paths")]
     pub(crate) rules: bool,
 }
 
@@ -117,10 +121,17 @@ impl From<SeverityName> for Severity {
 #[cfg(test)]
 mod tests {
     use super::Args;
-    use clap::CommandFactory as _;
+    use clap::{CommandFactory as _, Parser as _};
+    use gatelog_validator::verify::MAX_FRAME_BYTES;
 
     #[test]
     fn the_command_line_is_well_formed() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn without_an_option_a_frame_may_expand_as_the_verifier_says() {
+        let args = Args::try_parse_from(["log-verify", "x"]).expect("it is lawful");
+        assert_eq!(args.max_frame_bytes, MAX_FRAME_BYTES);
     }
 }

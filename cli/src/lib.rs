@@ -16,6 +16,7 @@
 
 mod printable;
 mod style;
+mod amount;
 mod args;
 mod tally;
 mod sink;

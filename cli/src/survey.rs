@@ -6,7 +6,7 @@ use gatelog_engine::dsh::discover::{
     Discovery, FolderFault, Found, Hint, Options, RULES, Target, discover,
 };
 use gatelog_engine::event::Place;
-use gatelog_engine::storage::Storage;
+use gatelog_engine::storage::{Kind, Storage};
 use gatelog_validator::report::{DirectoryReport, Finding, HostAct, Report};
 use gatelog_validator::rule::Severity;
 use std::fmt::Write as _;
@@ -41,7 +41,8 @@ impl Survey {
         let mut survey = Self::default();
         for path in paths {
             let discovery = discover(storage, path, &options);
-            let guidance = (discovery.found == Found::Missing).then(|| guidance(&discovery));
+            let guidance =
+                (discovery.found == Found::Missing).then(|| guidance(storage, &discovery));
             survey.unchecked |= discovery.faults.iter().any(|fault| fault.unchecked);
             let of_one_folder = |a: &FolderFault, b: &FolderFault| a.path == b.path;
             survey.folders.extend(discovery.faults.chunk_by(of_one_folder).map(folder));
@@ -64,12 +65,15 @@ impl Sought {
 }
 
 /// Returns what a path that is not there may have meant.
-fn guidance(missing: &Discovery) -> String {
+fn guidance(storage: &dyn Storage, missing: &Discovery) -> String {
     let mut words = String::from("nothing is there: ");
     if missing.path.starts_with("~") {
         words += "the shell did not replace the ~ because of quotes, so leave them out; ";
     }
     match &missing.nearest {
+        _ if is_link(storage, &missing.path) => {
+            words += "it is a link, and what it leads to does not exist; ";
+        }
         Some(nearest) => {
             let nearest = printable::path(nearest);
             write!(words, "of this path only {nearest} exists; ").expect("a String takes all");
@@ -79,6 +83,14 @@ fn guidance(missing: &Discovery) -> String {
     }
     write!(words, "sessions usually live in {USUAL_PLACE}").expect("a String takes all");
     words
+}
+
+/// Returns whether a path that leads nowhere is itself there, as a link.
+fn is_link(storage: &dyn Storage, path: &Path) -> bool {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let beside = storage.list(parent.unwrap_or(Path::new("."))).unwrap_or_default();
+    let own = path.file_name();
+    beside.iter().any(|entry| Some(&*entry.name) == own && entry.kind == Kind::Symlink)
 }
 
 /// Makes the report on one folder of all that is to be said of it.
@@ -99,7 +111,7 @@ fn finding(fault: &FolderFault) -> Finding {
     let help = RULES.iter().find(|rule| rule.id == fault.rule).map_or("", |rule| rule.help);
     Finding {
         rule: fault.rule,
-        severity: match fault.hint {
+        severity: match fault.hint() {
             Hint::Error => Severity::Error,
             Hint::Warning => Severity::Warning,
             Hint::Note => Severity::Note,
@@ -131,7 +143,7 @@ mod tests {
     fn a_missing_path_is_guided_to_what_exists_and_to_the_usual_place() {
         let storage = Memory::new().directory("/home/ann");
         let options = Options { base: "/home".into() };
-        let of = |path: &str| guidance(&discover(&storage, Path::new(path), &options));
+        let of = |path: &str| guidance(&storage, &discover(&storage, Path::new(path), &options));
         assert!(of("/home/ann/x/y").contains("of this path only /home/ann exists"));
         assert!(of("/home/ann/x/y").ends_with("sessions usually live in ~/.dsh/sessions"));
         assert!(of("x").contains("current folder"));

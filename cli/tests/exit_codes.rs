@@ -74,7 +74,7 @@ fn a_frame_over_the_limit_is_2_and_not_called_damaged() {
     let turns: String = (0..20_000).map(|k| turn(k + 1, k * 3)).collect();
     let log = [common::frame(&common::header("s1")), common::frame(&turns)].concat();
     let path = folder.write("--p--/s1/session.jsonl.zstd", log);
-    let run = check_with(&["--max-frame-bytes", "1048576"], &path);
+    let run = check_with(&["--max-frame-bytes", "1M"], &path);
     assert_eq!(run.code, 2, "{}", run.stdout);
     assert!(run.stdout.starts_with("unreadable  not checked"), "{}", run.stdout);
     assert!(run.stdout.contains("[limit/frame]"), "{}", run.stdout);
@@ -89,6 +89,11 @@ fn wrong_usage_is_2_and_prints_nothing() {
         &["--format", "yaml", "x"],
         &["--fail-on", "never", "x"],
         &["--max-frame-bytes", "0", "x"],
+        &["--max-frame-bytes", "1.5G", "x"],
+        &["--presets", "", "x"],
+        &["--presets", "a,,b", "x"],
+        &["--rules", "x"],
+        &["--explain", "turn/start-number", "x"],
         &["--no-such-option"],
         &["--explain"],
     ] {
@@ -96,6 +101,18 @@ fn wrong_usage_is_2_and_prints_nothing() {
         assert_eq!(run.code, 2, "{arguments:?}");
         assert_eq!(run.stdout, "", "{arguments:?}");
         assert!(!run.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_told_in_a_sentence_what_is_wrong() {
+    for (arguments, words) in [
+        (&["--rules", "x"][..], "'--rules' cannot be used with '[PATH]...'"),
+        (&["--presets", "", "x"], "a value is required for '--presets <NAME,...>'"),
+        (&["--max-frame-bytes", "1X", "x"], "with a unit: 500000, 64M, 1GiB"),
+    ] {
+        let run = run(log_verify().args(arguments));
+        assert!(run.stderr.contains(words), "{arguments:?}: {}", run.stderr);
     }
 }
 

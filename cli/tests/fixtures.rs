@@ -1,7 +1,8 @@
 //! Every case under `fixtures/`: what `log-verify` prints of it is what the file beside it claims.
 //!
 //! `fixtures/README.md` says what a case is. `GATELOG_BLESS=1` writes what is printed into the
-//! expected files; read every change of one before it is committed, since it is a claim.
+//! expected files; read every change of one before it is committed, since it is a claim. A new one
+//! fails until its `claim` says what it shows.
 
 #[path = "fixtures/case.rs"]
 mod case;
@@ -59,6 +60,9 @@ fn judge(case: &Case, help: &run::Help, bless: bool) -> Result<(), String> {
         Err(_) if bless => Expected::default(),
         Err(error) => return Err(format!("no expected file to compare with: {error}")),
     };
+    if !bless && !expected.is_claimed() {
+        return Err("its `claim` should say what the case shows".to_owned());
+    }
     let observed = run::run(case, &expected, help);
     if bless {
         expected.take(observed);
@@ -86,6 +90,40 @@ fn every_field_report_case_stands_in_its_document() {
     assert!(missing.is_empty(), "not in docs/field-reports.md: {missing:?}");
     let stale: Vec<_> = named.difference(&cases).filter(|name| name.starts_with("FR-")).collect();
     assert!(stale.is_empty(), "no such case: {stale:?}");
+}
+
+/// A rule's row in `docs/rules.md` is its row in the catalogue (see `tidy`), and so what is
+/// reported must be as grave as the catalogue says; what the host refuses a folder for is an error.
+#[test]
+fn every_finding_is_as_grave_as_its_rule() {
+    let severities = run::severities();
+    let mut faults = Vec::new();
+    for case in case::walk() {
+        let Ok(expected) = Expected::read(&case.expected) else { continue };
+        let is_strict = expected.list("options").contains(&"strict");
+        for finding in expected.findings() {
+            let rule = finding["rule"].as_str().unwrap_or_default();
+            if rule == "permission/unknown-preset"
+                && expected.list("options").contains(&"--presets")
+            {
+                // `docs/rules.md` says that a table makes it an error.
+                continue;
+            }
+            let (host, strict) = &severities[rule];
+            let severity = if is_strict { strict } else { host };
+            if finding["severity"] != *severity {
+                faults.push(format!("{}: {rule} should be of severity {severity}", case.name));
+            }
+        }
+        for object in expected.output.iter().filter(|object| object["kind"] == "directory") {
+            let findings = object["findings"].as_array().expect("a directory has findings");
+            let has_error = findings.iter().any(|finding| finding["severity"] == "error");
+            if (object["host"] == "refuses") != has_error {
+                faults.push(format!("{}: refuses a folder without an error", case.name));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 /// The canary: a harness that finds no difference here would find none anywhere.

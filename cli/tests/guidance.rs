@@ -31,6 +31,17 @@ fn a_missing_path_names_what_was_looked_for_and_what_exists_of_it() {
     assert!(said.contains("~/.dsh/sessions"), "{said}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_called_one() {
+    let folder = Folder::new();
+    let link = folder.path().join("sessions");
+    std::os::unix::fs::symlink("nowhere", &link).expect("a link");
+    let run = check(&link);
+    assert_eq!(run.code, 2, "{}", said(&run));
+    assert!(run.stdout.contains("what it leads to does not exist"), "{}", said(&run));
+}
+
 #[test]
 fn a_missing_path_hides_no_other() {
     let folder = Folder::new();
@@ -68,6 +79,46 @@ fn a_picture_is_no_session_file() {
     assert_eq!(run.code, 2, "{}", said(&run));
     assert!(run.stdout.starts_with("unreadable"), "{}", run.stdout);
     assert!(run.stdout.contains("session"), "{}", run.stdout);
+}
+
+/// Another program's lines, the first of which is neither a header nor an event.
+const FOREIGN: &str = "{\"level\":\"info\",\"version\":2}\n{\"seq\":0,\"type\":\"x\"}\n";
+
+#[test]
+fn the_lines_of_another_program_are_no_session_file_whatever_their_name_ends_in() {
+    let folder = Folder::new();
+    let plain = FOREIGN.as_bytes().to_vec();
+    for (name, bytes) in [
+        ("app.jsonl", &plain),
+        ("app.log", &plain),
+        ("Session.jsonl", &plain),
+        ("app.jsonl.zstd", &common::frame(FOREIGN)),
+    ] {
+        let (code, objects) = common::json(&[], &folder.write(name, bytes));
+        assert_eq!(code, 2, "{name}");
+        let report = &objects[0];
+        assert_eq!(report["verdict"], "unreadable", "{report}");
+        assert_eq!(report["version"], serde_json::Value::Null, "{report}");
+        let findings = report["findings"].as_array().expect("a list");
+        assert_eq!(findings.len(), 1, "{report}");
+        assert_eq!(findings[0]["rule"], "container/not-a-session-file", "{report}");
+    }
+}
+
+#[test]
+fn what_may_be_a_log_that_lost_its_header_is_damaged_and_not_foreign() {
+    let folder = Folder::new();
+    let headless = common::event("turn/start", 0, "{\"turn\":1}");
+    let typeless = common::header("s1").replace("\"type\":\"session\",", "");
+    let other_type = common::header("s1").replace("\"session\"", "\"Session\"");
+    let broken = "{\"type\":\"session\"}\n".to_owned();
+    for log in [headless, typeless, other_type, broken] {
+        let (code, objects) = common::json(&[], &folder.write("copy.jsonl", &log));
+        assert_eq!((code, &objects[0]["verdict"]), (1, &"corrupt".into()), "{log}");
+    }
+    // Under a log's own name the host judges, whatever is in it: the number 2 for a version.
+    let (code, objects) = common::json(&[], &folder.write("session.jsonl", FOREIGN));
+    assert_eq!((code, &objects[0]["verdict"]), (1, &"unsupported".into()));
 }
 
 #[test]

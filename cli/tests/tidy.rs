@@ -14,6 +14,8 @@ mod lints;
 mod paths;
 #[path = "tidy/rules.rs"]
 mod rules;
+#[path = "tidy/sections.rs"]
+mod sections;
 #[path = "tidy/size.rs"]
 mod size;
 #[path = "tidy/tree.rs"]
@@ -71,6 +73,21 @@ fn a_long_file_and_a_long_function_are_seen() {
     some(&size::ratchet("400 cli/src/a.rs", &found), "grew from 400 to 401");
     some(&size::ratchet("402 cli/src/a.rs", &found), "shrank from 402 to 401");
     some(&size::ratchet("401 cli/src/b.rs\n401 cli/src/a.rs", &found), "cli/src/b.rs is short now");
+}
+
+#[test]
+fn every_section_that_is_cited_is_there() {
+    none(&sections::missing(&file(sections::PAGE), &all()));
+}
+
+#[test]
+fn a_section_that_is_not_there_is_seen() {
+    let page = File::new(sections::PAGE, "## 2 A\n### 2.1 B\n| 15.1 | c |\n| 7 frames | d |\n");
+    let cites = |path: &str, text: &str| sections::missing(&page, &[File::new(path, text)]);
+    none(&cites("a.rs", "//! `docs/dsh-format.md`, sections 2, 2.1 and\n//! 15.1. In 1999 …"));
+    some(&cites("a.rs", "//! `docs/dsh-format.md`, sections 2 to\n//! 2.2; x."), "no section 2.2");
+    some(&cites("a.rs", "/// `docs/dsh-format.md`, section 7."), "a.rs: docs/dsh-format.md has no");
+    some(&cites("docs/rules.md", "| `a/b` | - | - | c | § 2.1, 4 |"), "no section 4");
 }
 
 #[test]

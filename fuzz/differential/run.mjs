@@ -4,7 +4,7 @@
 //   node run.mjs --seed N --count N --host-only      the host's side and the quotas alone
 //   node run.mjs --seed N --only INDEX,… --bin …     some mutants again
 //
-// Exit: 0 all agree and the quotas are met, 1 not, 2 usage.
+// Exit: 0 all mutants were judged, all agree and the quotas are met, 1 not, 2 usage.
 
 import { fork } from 'node:child_process'
 import fs from 'node:fs'
@@ -99,11 +99,15 @@ async function main() {
     console.log(`refusals with the host's very words: ${refused - texts.length} of ${refused}`)
   }
   if (short.length > 0 && !settings.isPartial) console.log(`QUOTAS NOT MET: ${short.join(', ')}`)
+  const unjudged = settings.indices.length - tally.count
+  if (unjudged !== 0) {
+    console.log(`NOT ALL JUDGED: ${settings.indices.length} mutants, ${tally.count} answers`)
+  }
   if (settings.keep === undefined) fs.rmSync(folder, { recursive: true, force: true })
   const wrong = new Set(mismatches.map(({ index }) => index))
   if (settings.texts) for (const { index } of texts) wrong.add(index)
-  // A quota that is not met counts as a failure of its own.
-  const failed = wrong.size + (settings.isPartial ? 0 : short.length)
+  // A quota that is not met counts as a failure of its own, and so does each missing answer.
+  const failed = wrong.size + Math.abs(unjudged) + (settings.isPartial ? 0 : short.length)
   console.log(`${tally.count - wrong.size} passed, ${failed} failed`)
   return failed > 0 ? 1 : 0
 }

@@ -13,6 +13,9 @@ use gatelog_engine::dsh::read::Reading;
 use gatelog_engine::event::Place;
 use gatelog_engine::storage::{Stat, Storage};
 
+/// The rule that names a file of some other kind.
+const NO_SESSION_FILE: &str = "container/not-a-session-file";
+
 /// What one look at a file saw.
 pub(crate) struct Seen {
     /// What the system said of it at first.
@@ -56,6 +59,11 @@ impl Judge<'_> {
         report.events = seen.reading.events;
         seen.fold.finish(&seen.reading, !is_live);
         self.refusals(&mut report, &seen);
+        if report.findings.iter().any(|finding| finding.rule == NO_SESSION_FILE) {
+            // What it holds is called neither a format nor an event.
+            (report.version, report.session, report.events) = (None, None, 0);
+            return report;
+        }
         let refuses = report.host == HostAct::Refuses;
         if !refuses {
             self.end(&mut report, &seen, is_live);
@@ -67,8 +75,8 @@ impl Judge<'_> {
 
     /// Notes every reason for which the host refuses; the first in its order gives the verdict.
     fn refusals(&self, report: &mut Report, seen: &Seen) {
-        let version = seen.reading.header.as_ref().map_or(0, |header| header.version);
-        let session = report.session.clone().unwrap_or_default();
+        let session = self.requested_id(report);
+        let wraps = self.reader(seen) >= 3;
         let path = match &self.target.placement {
             Placement::Placed(placed) => placed.path(),
             Placement::Alone(_) => self.target.path.clone(),
@@ -79,7 +87,7 @@ impl Judge<'_> {
             let fault = self.as_no_session(fault, seen);
             let host = fault.host.as_ref().map(|host| match fault.kind {
                 FaultKind::Unsupported => format!("{host} (raw log: {path})"),
-                _ if version >= 3 => format!(
+                _ if wraps => format!(
                     "session \"{session}\": stored log is corrupt: Error: {host} (raw log: {path})"
                 ),
                 _ => host.clone(),
@@ -129,6 +137,23 @@ impl Judge<'_> {
         }
     }
 
+    /// Returns the format of the reader that the host would choose: the name's, else the header's.
+    fn reader(&self, seen: &Seen) -> u64 {
+        let named = self.target.generation.map(|generation| generation.number);
+        let stated = || seen.reading.header.as_ref().map(|header| header.version);
+        named.or_else(stated).or(seen.reading.version).unwrap_or(0)
+    }
+
+    /// Returns the id that a host would have asked for when it came upon this file.
+    fn requested_id(&self, report: &Report) -> String {
+        let of_folder = match &self.target.placement {
+            Placement::Placed(placed) => placed.session_id(),
+            Placement::Alone(_) => None,
+        };
+        let of_folder = of_folder.map(|id| identity::shown(&id));
+        of_folder.or_else(|| report.session.clone()).unwrap_or_default()
+    }
+
     /// A stray file that does not even start like a log is called that, and not a damaged one.
     fn as_no_session(&self, fault: &Fault, seen: &Seen) -> Fault {
         let is_stray = self.target.encoding.is_none()
@@ -138,11 +163,13 @@ impl Judge<'_> {
         if !is_stray {
             return fault.clone();
         }
-        let message = match seen.stat.bytes {
-            0 => "the file is empty, and not a session log".to_owned(),
-            _ => format!("not a session log at all ({})", fault.message),
+        let message = if seen.stat.bytes == 0 {
+            "the file is empty, and not a session log".to_owned()
+        } else {
+            let inner = fault.message.strip_prefix("corrupt session log: ");
+            format!("not a session log at all: {}", inner.unwrap_or(&fault.message))
         };
-        let (kind, rule) = (FaultKind::Unreadable, "container/not-a-session-file");
+        let (kind, rule) = (FaultKind::Unreadable, NO_SESSION_FILE);
         Fault { kind, rule, message, host: None, place: Place::default() }
     }
 
@@ -235,7 +262,9 @@ impl Judge<'_> {
                 self.add(report, "seed/longer-than-log", message, Place::default());
             }
         }
-        if let Placement::Alone(alone) = &self.target.placement {
+        if let Placement::Alone(alone) = &self.target.placement
+            && report.verdict != Verdict::Unreadable
+        {
             let message = format!(
                 "id, place and encoding were not checked against a sessions root: {}",
                 alone.reason()

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold what was built or fetched, or what a fuzzer wrote.
+/// What was built or fetched, or what a fuzzer wrote; in a linked work tree `.git` is a file.
 const SKIPPED: [&str; 6] = [".git", "target", "node_modules", "corpus", "artifacts", "coverage"];
 
 /// One file.
@@ -76,6 +76,7 @@ fn visit(folder: &Path, prefix: &str, files: &mut Vec<File>) {
                 visit(&entry.path(), &format!("{path}/"), files);
             }
         } else if kind.is_file()
+            && !SKIPPED.contains(&&*name)
             && let Ok(text) = fs::read_to_string(entry.path())
         {
             files.push(File { path, text });

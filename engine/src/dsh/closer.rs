@@ -6,7 +6,7 @@
 //!
 //! # Source
 //!
-//! The format specification, section 12.
+//! `docs/dsh-format.md`, section 12.
 
 use crate::event::{Event, Place};
 use crate::json::{Document, Json, display};

@@ -2,9 +2,10 @@
 //! BOM.
 
 use crate::companion::RuleId;
-use crate::dsh::row::Row;
+use crate::dsh::chunk::Chunks;
+use crate::dsh::row::{Packed, Row};
 use crate::event::Place;
-use crate::json::Document;
+use crate::json::{Document, Json};
 use std::collections::VecDeque;
 
 /// How many of the last kept records are remembered to compare an overlap with.
@@ -183,8 +184,37 @@ impl Damage {
         self.kept_turn_end = Some((seq, time_ms));
     }
 
-    /// Takes a parsable row that lies after the damage.
-    pub fn after(&mut self, first: u64, members: u64, line: &[u8], is_packed: bool, place: Place) {
+    /// Takes an event row that lies after the damage.
+    pub fn after(&mut self, seq: u64, line: &[u8], place: Place) {
+        if self.joins_first_run(seq, 1, place) {
+            self.compare(seq, 1, line, false);
+        }
+    }
+
+    /// Takes a packed row that lies after the damage, and its `data`.
+    pub fn after_packed(&mut self, packed: &Packed, data: Json<'_>, line: &[u8], place: Place) {
+        let (first, members) = (packed.seq0 as u64, packed.members);
+        if !self.joins_first_run(first, members, place) {
+            return;
+        }
+        let meets_packed = self.kept_at(first).is_none_or(|kept| kept.what == Nature::Packed);
+        let Some(rows) = Chunks::of(packed, data).filter(|_| !meets_packed) else {
+            return self.compare(first, members, line, true);
+        };
+        // The kept rows are loose, so each member is compared as the loose row that it could be.
+        let end = self.kept.back().map_or(0, |last| last.seq + 1);
+        for (seq, row) in (first..end).zip(rows) {
+            let is_packed = self.kept_at(seq).is_none_or(|kept| kept.what == Nature::Packed);
+            self.compare(seq, 1, row.as_bytes(), is_packed);
+            if self.differing {
+                return;
+            }
+        }
+    }
+
+    /// Notes events after the damage; returns whether they are of the first run, and that is alike
+    /// so far.
+    fn joins_first_run(&mut self, first: u64, members: u64, place: Place) -> bool {
         self.events += members;
         let count = self.runs.len();
         match self.runs.last_mut() {
@@ -192,21 +222,28 @@ impl Damage {
             _ if count < 8 => {
                 self.runs.push(Run { first, end: first + members, place, turn_end_ms: None });
             }
-            _ => return,
+            _ => return false,
         }
-        if self.runs.len() == 1 && !self.differing {
-            let at = self.kept.binary_search_by_key(&first, |kept| kept.seq);
-            match at.map(|at| self.kept[at]) {
-                Ok(kept) if kept.fingerprint == fingerprint(line) => self.alike += members,
-                Ok(kept) => {
-                    self.differing = true;
-                    self.is_unlike_in_form = is_packed != (kept.what == Nature::Packed);
-                }
-                Err(_) => {
-                    self.differing = true;
-                    // In the midst of a packed row there is nothing to compare a row with.
-                    self.is_unlike_in_form = self.kept.back().is_some_and(|last| first <= last.seq);
-                }
+        self.runs.len() == 1 && !self.differing
+    }
+
+    fn kept_at(&self, seq: u64) -> Option<Kept> {
+        let at = self.kept.binary_search_by_key(&seq, |kept| kept.seq).ok()?;
+        Some(self.kept[at])
+    }
+
+    /// Compares a row with the kept one of its seq.
+    fn compare(&mut self, first: u64, members: u64, line: &[u8], is_packed: bool) {
+        match self.kept_at(first) {
+            Some(kept) if kept.fingerprint == fingerprint(line) => self.alike += members,
+            Some(kept) => {
+                self.differing = true;
+                self.is_unlike_in_form = is_packed != (kept.what == Nature::Packed);
+            }
+            None => {
+                self.differing = true;
+                // In the midst of a packed row there is nothing to compare a row with.
+                self.is_unlike_in_form = self.kept.back().is_some_and(|last| first <= last.seq);
             }
         }
     }

@@ -7,7 +7,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 2.3 to 2.5; libzstd 1.5 `ZSTD_decompressStream`.
+//! `docs/dsh-format.md`, sections 2.3 to 2.5; libzstd 1.5 `ZSTD_decompressStream`.
 
 use zstd_safe::{DCtx, InBuffer, OutBuffer, ResetDirective};
 

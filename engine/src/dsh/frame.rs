@@ -15,7 +15,7 @@
 //!
 //! # Source
 //!
-//! The format specification, section 2.2.
+//! `docs/dsh-format.md`, section 2.2.
 
 use crate::dsh::fault::Fault;
 use crate::event::Place;

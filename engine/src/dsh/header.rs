@@ -8,11 +8,12 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 5.1 to 5.4 and 24 (B7).
+//! `docs/dsh-format.md`, sections 5.1 to 5.4.
 
 #![expect(clippy::result_large_err, reason = "a header is judged once a file")]
 
 use crate::dsh::fault::{Fault, FaultKind, clip};
+use crate::dsh::vocabulary;
 use crate::event::Place;
 use crate::json::{Document, Json, display, is_count, is_seq};
 
@@ -83,8 +84,11 @@ pub fn judge(line: &[u8], generation: Option<u64>) -> Judged {
     let version = number.filter(|n| is_seq(*n)).map(|n| n as u64);
     let id = root.get("id").and_then(|id| id.as_text()).map(|id| id.to_wtf8().into_owned());
     let shown_id = root.get("id").and_then(|id| id.as_text()).map(|id| id.to_lossy().into_owned());
-    let reader = generation.or(version).unwrap_or(0);
+    // Without a name, a number that no version can have and that is beyond all is a newer one.
+    let beyond = || number.filter(|n| *n > NEWEST as f64).map(|_| NEWEST + 1);
+    let reader = generation.or(version).or_else(beyond).unwrap_or(0);
     let verdict = match reader {
+        _ if generation.is_none() && is_foreign(root) => Err(foreign()),
         0 => format_0(root),
         1..=NEWEST => later_format(root, reader, number),
         _ => Err(newer(root, number.unwrap_or(reader as f64), NEWEST)),
@@ -95,6 +99,30 @@ pub fn judge(line: &[u8], generation: Option<u64>) -> Judged {
         (Ok(()), Some(id)) => Ok(Header { version: reader, id: id.clone(), document }),
     };
     Judged { header, version, id, shown_id }
+}
+
+/// Returns whether line 1 shows that the file is some other program's, and no log that lost its
+/// header: JSON that has neither what marks a header (`type` `"session"`, `delegationDepth`, or
+/// `version`, `id` and `createdAt` together) nor what marks a row.
+///
+/// This is asked only where the file's name claims nothing; under a log's name the host judges it.
+fn is_foreign(root: Json<'_>) -> bool {
+    let has = |keys: &[&str]| keys.iter().all(|key| root.get(key).is_some());
+    let kind = root.get("type").and_then(|kind| kind.as_text());
+    let is_known = kind.is_some_and(|kind| {
+        let kind = kind.to_wtf8();
+        *kind == *b"session" || vocabulary::find(&kind).is_some()
+    });
+    let is_header = has(&["delegationDepth"]) || has(&["version", "id", "createdAt"]);
+    let is_row = has(&["type", "seq", "time", "data"]) || has(&["seq0", "time0"]);
+    !(is_known || is_header || is_row)
+}
+
+fn foreign() -> Fault {
+    let message = "not a session log at all: its first line is JSON, and neither a session header \
+                   nor an event";
+    let rule = "container/not-a-session-file";
+    Fault::new(FaultKind::Unreadable, rule, message, None, Place::default())
 }
 
 fn is_member_count(root: Json<'_>, key: &str) -> bool {

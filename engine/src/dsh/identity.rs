@@ -7,7 +7,7 @@
 //!
 //! # Source
 //!
-//! The format specification, section 1.8; `findLog`, `assertStoredIdentity` and `sameFile` of the
+//! `docs/dsh-format.md`, section 1.8; `findLog`, `assertStoredIdentity` and `sameFile` of the
 //! host.
 
 use std::borrow::Cow;
@@ -291,8 +291,8 @@ fn refuse(
     Err(Refusal { kind, message, expected })
 }
 
-/// An id for a message: lone surrogates as U+FFFD, and not longer than anyone reads.
-fn shown(wtf8: &[u8]) -> String {
+/// Returns an id for a message: lone surrogates as U+FFFD, and not longer than anyone reads.
+pub fn shown(wtf8: &[u8]) -> String {
     let cut = &wtf8[..wtf8.len().min(SHOWN_BYTES_MAX)];
     let mut text = String::new();
     let mut rest = cut;

@@ -11,7 +11,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 6.3 and 6.4.
+//! `docs/dsh-format.md`, sections 6.3 and 6.4.
 
 use crate::event::Event;
 use crate::json::{Document, Json, is_safe_integer, is_seq};

@@ -25,6 +25,7 @@ pub mod text;
 pub mod source;
 pub mod line;
 pub mod header;
+pub mod chunk;
 pub mod damage;
 pub mod strict;
 pub mod record;

@@ -8,7 +8,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 1.4 and 1.7.
+//! `docs/dsh-format.md`, sections 1.4 and 1.7.
 
 /// Greatest format number that a name can carry: the greatest safe integer of JavaScript.
 const NUMBER_MAX: u64 = (1 << 53) - 1;

@@ -117,10 +117,12 @@ impl<'s> Intake<'s> {
             Err(_) => self.options.generation.or(judged.version).unwrap_or(0),
         };
         let mut scan = LogScan::new(format.min(NEWEST), sink, line.bytes + 1);
-        scan.fault = self.early.take();
-        if let Err(fault) = &judged.header {
-            scan.fault.get_or_insert_with(|| fault.clone());
-        }
+        scan.fault = match &judged.header {
+            // How another program's file is framed is nobody's concern.
+            Err(fault) if fault.kind == FaultKind::Unreadable => Some(fault.clone()),
+            Err(fault) => self.early.take().or_else(|| Some(fault.clone())),
+            Ok(_) => self.early.take(),
+        };
         self.scan = Some(scan);
         self.judged = Some(judged);
     }

@@ -14,7 +14,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 6.1 and 7.1.
+//! `docs/dsh-format.md`, sections 6.1 and 7.1.
 
 use crate::dsh::vocabulary::{self, KnownType};
 use crate::json::{
@@ -63,6 +63,8 @@ pub struct Envelope {
 #[derive(Clone, Debug)]
 pub struct Packed {
     data_node: u32,
+    /// Its type.
+    pub tag: &'static str,
     /// Seq of the first member.
     pub seq0: f64,
     /// Time of the first member, in milliseconds.
@@ -159,7 +161,7 @@ pub fn read(scanner: &mut Scanner, line: &[u8], tape: &mut Tape, packs: bool) ->
     let envelope = envelope(line, tape, root);
     if packs && let Some(tag) = packed_tag(envelope.kind(line, tape)) {
         return match packed(value, tag) {
-            Ok(row) => Row::Packed(Packed { data_node: envelope.data_node, ..row }),
+            Ok(row) => Row::Packed(Packed { data_node: envelope.data_node, tag, ..row }),
             Err(why) => Row::BadPacked(why),
         };
     }
@@ -254,7 +256,7 @@ impl<'a> RunData<'a> {
     }
 }
 
-/// Judges a packed row; `data_node` is left for the caller to fill in.
+/// Judges a packed row; `data_node` and `tag` are left for the caller to fill in.
 fn packed(row: Json<'_>, tag: &str) -> Result<Packed, &'static str> {
     if !row.has_exactly(&["type", "seq0", "time0", "data"], &[]) {
         return Err("envelope must be exactly {type, seq0, time0, data}");
@@ -312,7 +314,7 @@ fn run(data: &RunData<'_>, seq0: f64, time0: f64) -> Result<Packed, &'static str
         return Err("member seqs must stay safe integers");
     }
     let time = last_time(time0, numbers)?;
-    Ok(Packed { data_node: ABSENT, seq0, time0, members, last_time: time })
+    Ok(Packed { data_node: ABSENT, tag: "", seq0, time0, members, last_time: time })
 }
 
 /// Returns the time of the last member, every running time being a safe integer.

@@ -15,7 +15,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 2.3, 2.4, 3.2 to 3.4 and 24 (B8).
+//! `docs/dsh-format.md`, sections 2.3, 2.4 and 3.2 to 3.4.
 
 use crate::dsh::damage::{Damage, Defective, Nature, classify};
 use crate::dsh::fault::{Fault, FaultKind, clip};
@@ -223,7 +223,7 @@ impl<'s> LogScan<'s> {
                 self.set_issue(Defective::Seq(Some(packed.seq0)), host, place);
             }
             self.damage.lines += 1;
-            self.damage.after(packed.seq0 as u64, packed.members, line.text, true, place);
+            self.damage.after_packed(packed, packed.data(line.text, line.tape), line.text, place);
             return;
         }
         let seq = self.events;
@@ -289,7 +289,7 @@ impl<'s> LogScan<'s> {
         self.damage.lines += 1;
         let seq = envelope.seq(text, tape).and_then(|seq| seq.as_number());
         if let Some(seq) = seq.filter(|seq| crate::json::is_seq(*seq)) {
-            self.damage.after(seq as u64, 1, text, false, place);
+            self.damage.after(seq as u64, text, place);
         }
         if envelope.known_name() == Some("turn/end") {
             let time = envelope.time(text, tape).and_then(|time| time.as_number());

@@ -11,7 +11,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 1.2 and 1.3; `encodeSegment` and `projectKey` of the host.
+//! `docs/dsh-format.md`, sections 1.2 and 1.3; `encodeSegment` and `projectKey` of the host.
 
 use std::fmt::Write as _;
 

@@ -10,11 +10,19 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 6.1, 7.3 and 24 (B8).
+//! `docs/dsh-format.md`, sections 3.4, 6.1 and 7.3.
 
+use crate::dsh::fault::clip;
 use crate::dsh::line::LineView;
 use crate::dsh::row::Envelope;
 use crate::json::{Json, is_count, is_safe_integer, is_seq};
+
+/// The keys that a row may have.
+const KEYS: [&str; 7] =
+    ["type", "seq", "time", "data", "ignorable", "sourceEventSeqs", "surfaceOp"];
+
+/// What the host says of a range that ends too late, or before its start.
+const EXCEEDS: &str = "sourceEventSeqs range exceeds its event seq";
 
 /// What is wrong with a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +66,8 @@ pub fn judge(envelope: &Envelope, line: &LineView<'_>, format: u64, expected: u6
         return Some(Flaw::new(format!("lacks required field {key}")));
     }
     if envelope.extra_key {
-        return Some(Flaw::new("has an unexpected field"));
+        let key = unexpected_key(envelope.root(text, tape));
+        return Some(Flaw::new(format!("has unexpected field {key}")));
     }
     if !kind.is_some_and(|kind| kind.is_string()) {
         return Some(Flaw::new("type must be a string"));
@@ -88,6 +97,14 @@ pub fn judge(envelope: &Envelope, line: &LineView<'_>, format: u64, expected: u6
     Some(Flaw { what, whole: false, seq: number.filter(|n| is_seq(*n)) })
 }
 
+/// Returns the first key, in the order of an object's properties, that no envelope has.
+fn unexpected_key(row: Json<'_>) -> String {
+    let properties = row.properties();
+    let mut keys = properties.iter().map(|(key, _)| key.to_lossy());
+    let key = keys.find(|key| !KEYS.contains(&&**key)).unwrap_or_default();
+    clip(key.into_owned())
+}
+
 /// Judges the stored form of `sourceEventSeqs` of a row whose seq is `own`.
 fn judge_sources(sources: Json<'_>, own: f64) -> Option<Flaw> {
     if !sources.is_array() {
@@ -110,7 +127,7 @@ fn judge_sources(sources: Json<'_>, own: f64) -> Option<Flaw> {
             (n, n)
         };
         if range.1 >= own && member.is_array() {
-            return Some(Flaw::sources("sourceEventSeqs range exceeds its event seq"));
+            return Some(Flaw::sources(EXCEEDS));
         }
         ranges.push(range);
     }
@@ -137,7 +154,7 @@ fn pair(member: Json<'_>) -> Result<(f64, f64), Flaw> {
         })?;
     }
     if ends[1] < ends[0] {
-        return Err(Flaw::sources("sourceEventSeqs range must be a [start, end] pair"));
+        return Err(Flaw::sources(EXCEEDS));
     }
     Ok((ends[0], ends[1]))
 }
@@ -150,6 +167,25 @@ mod tests {
     fn fault(sources: &str, own: f64) -> Option<String> {
         let document = Document::parse(sources).expect("the case is JSON");
         judge_sources(document.root(), own).map(|flaw| flaw.what)
+    }
+
+    #[test]
+    fn the_first_property_that_no_envelope_has_is_named() {
+        for (row, key) in [
+            (r#"{"type":"a","zz":1,"_":2}"#, "zz"),
+            (r#"{"zz":1,"10":1,"9":1}"#, "9"),
+            (r#"{"seq":0,"__proto__":null}"#, "__proto__"),
+            (r#"{"seq":0,"":null}"#, ""),
+        ] {
+            let document = Document::parse(row).expect("the case is JSON");
+            assert_eq!(unexpected_key(document.root()), key, "{row}");
+        }
+    }
+
+    #[test]
+    fn a_reversed_range_is_called_what_the_host_calls_it() {
+        assert_eq!(fault("[[1,0]]", 2.0).as_deref(), Some(EXCEEDS));
+        assert_eq!(fault("[[0,2]]", 2.0).as_deref(), Some(EXCEEDS));
     }
 
     #[test]

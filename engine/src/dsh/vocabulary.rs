@@ -2,8 +2,7 @@
 //!
 //! # Source
 //!
-//! The presence matrix of the format specification, section 14.8. The column of format 3 is the
-//! frozen released list.
+//! `docs/dsh-format.md`, section 14.8. The column of format 3 is the frozen released list.
 
 use std::sync::OnceLock;
 

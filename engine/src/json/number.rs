@@ -13,7 +13,7 @@ const EXACT_DIGITS_MAX: usize = 767;
 /// Returns whether a number is what `Number.isSafeInteger` accepts; minus zero is.
 ///
 /// # Source
-/// The format specification, section 0.4, *safe int*.
+/// `docs/dsh-format.md`, section 0.4, *safe int*.
 pub fn is_safe_integer(n: f64) -> bool {
     // The cast saturates, and cuts a fraction off; what comes back unchanged was whole.
     n.abs() <= SAFE_INTEGER_MAX && n as i64 as f64 == n
@@ -22,7 +22,7 @@ pub fn is_safe_integer(n: f64) -> bool {
 /// Returns whether a number is a safe integer, not negative, and not minus zero.
 ///
 /// # Source
-/// The format specification, section 0.4, *count*.
+/// `docs/dsh-format.md`, section 0.4, *count*.
 pub fn is_count(n: f64) -> bool {
     is_safe_integer(n) && n.is_sign_positive()
 }
@@ -30,7 +30,7 @@ pub fn is_count(n: f64) -> bool {
 /// Returns whether a number is a safe integer and not below zero; minus zero is allowed.
 ///
 /// # Source
-/// The format specification, section 0.4, *seq0*.
+/// `docs/dsh-format.md`, section 0.4, *seq0*.
 pub fn is_seq(n: f64) -> bool {
     is_safe_integer(n) && n >= 0.0
 }

@@ -9,6 +9,15 @@ use super::value::Json;
 /// The largest index of an array: keys up to it are listed first, in the order of numbers.
 const ARRAY_INDEX_MAX: u32 = u32::MAX - 1;
 
+impl<'a> Json<'a> {
+    /// Returns the members of an object in the order of its properties: array indexes first.
+    pub fn properties(&self) -> Vec<(Text<'a>, Json<'a>)> {
+        let mut members: Vec<_> = self.members().collect();
+        members.sort_by_key(|(key, _)| array_index(key).map_or(u64::from(u32::MAX), u64::from));
+        members
+    }
+}
+
 impl Json<'_> {
     /// Returns what the host's `String(x)` gives: a string as it is, `null`, `5`, `true`,
     /// `[object Object]`, and the elements of an array joined by commas, `null` being empty there.
@@ -39,7 +48,7 @@ impl Json<'_> {
     /// as `null`, lone surrogates as `\udxxx`.
     ///
     /// # Source
-    /// ECMA-262, `JSON.stringify`; the format specification, section 4.2.
+    /// ECMA-262, `JSON.stringify`; `docs/dsh-format.md`, section 4.2.
     pub fn to_json(&self) -> String {
         let mut printer = Printer { to: String::new(), open: Vec::new() };
         printer.value(self);
@@ -120,7 +129,7 @@ impl<'a> Printer<'a> {
             }
             Kind::Object => {
                 self.to.push('{');
-                Items::Members(in_property_order(value).into_iter())
+                Items::Members(value.properties().into_iter())
             }
             _ => return self.scalar(value),
         };
@@ -142,13 +151,6 @@ impl<'a> Printer<'a> {
             None => {}
         }
     }
-}
-
-/// Returns an object's members in the order of its properties: array indexes first.
-fn in_property_order<'a>(object: &Json<'a>) -> Vec<(Text<'a>, Json<'a>)> {
-    let mut members: Vec<_> = object.members().collect();
-    members.sort_by_key(|(key, _)| array_index(key).map_or(u64::from(u32::MAX), u64::from));
-    members
 }
 
 /// Returns the array index that a key is the canonical spelling of.

@@ -81,7 +81,7 @@ fn the_hosts_messages_are_those_that_it_gives() {
         let discovery = found(&memory, "/r");
         let fault = fault(&discovery, rule);
         assert_eq!(fault.host.as_deref(), Some(message));
-        assert_eq!((fault.host_refuses, fault.hint), (true, Hint::Error));
+        assert_eq!((fault.host_refuses, fault.hint()), (true, Hint::Error));
     }
 }
 
@@ -141,9 +141,16 @@ fn a_note_says_which_generation_wins_and_why_a_name_is_not_seen() {
     assert_eq!(
         fault(&discovery, "directory/several-generations").message,
         "several generations: hosts of format 2 and later read \"session.v5.jsonl\" and not \
-         \"session.jsonl\"; a host of format 0 reads the log of format 0 only; hosts that do not \
-         know format 5 refuse the session and do not fall back"
+         \"session.jsonl\"; a host of format 0 reads the log of format 0 only"
     );
+    let unknown = fault(&discovery, "directory/unknown-generation");
+    assert_eq!(
+        unknown.message,
+        "\"session.v5.jsonl\" is of format 5; hosts that do not know it refuse the session and do \
+         not fall back to \"session.jsonl\""
+    );
+    let host = unknown.host.as_deref().unwrap_or_default();
+    assert!(host.contains("uses log format v5, but this harness reads only v4: "), "{host}");
     assert_eq!(
         fault(&discovery, "directory/wrong-name").message,
         "1 name that the host does not see: \"session.v05.jsonl\" (a format's number has no \
@@ -152,13 +159,17 @@ fn a_note_says_which_generation_wins_and_why_a_name_is_not_seen() {
 }
 
 #[test]
-fn only_an_empty_place_that_could_be_a_new_root_is_no_reason_to_warn() {
-    let hint =
-        |memory: Memory, path: &str| fault(&found(&memory, path), "directory/no-sessions").hint;
-    assert_eq!(hint(Memory::new().directory("/t"), "/t"), Hint::Note);
-    assert_eq!(hint(Memory::new().directory("/r/--w--"), "/r"), Hint::Note);
-    assert_eq!(hint(Memory::new().directory("/r/--w--/a"), "/r/--w--/a"), Hint::Warning);
-    assert_eq!(hint(Memory::new().file("/t/x.png", ""), "/t"), Hint::Warning);
+fn what_the_host_refuses_is_an_error_and_nothing_else_is() {
+    let memory = Memory::new()
+        .file("/r/--w--/a/session.v4.jsonl", "")
+        .file("/r/--w--/a/session.v9.jsonl", "")
+        .file("/r/--w--/flat.jsonl", "")
+        .file("/r/--w--/b/notes.jsonl", "");
+    let faults = found(&memory, "/r").faults;
+    assert!(faults.len() > 3, "{faults:?}");
+    for fault in faults {
+        assert_eq!(fault.host_refuses, fault.hint() == Hint::Error, "{fault:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Approvals: every decision answers an open question, both inside a turn; policies are known ones.
 //!
 //! # Source
-//! The format specification, section 15.2; `@deepseek-ai/dsh-user-approval/invariant`.
+//! `docs/dsh-format.md`, section 15.2; `@deepseek-ai/dsh-user-approval/invariant`.
 
 use super::script::{field, is_null, is_one_of, length, quoted};
 use crate::key::KeySet;

@@ -1,7 +1,7 @@
 //! Commands: an id is run once, and what is done was run.
 //!
 //! # Source
-//! The format specification, section 15.3; `@deepseek-ai/dsh-commands/invariant`.
+//! `docs/dsh-format.md`, section 15.3; `@deepseek-ai/dsh-commands/invariant`.
 
 use super::script::{self, Value, field, is_str, quoted, shown};
 use crate::key::Seen;

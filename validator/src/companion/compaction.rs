@@ -9,7 +9,7 @@
 //! live gate, whose host judges the boundary at once, is told so with [`Compaction::live`].
 //!
 //! # Source
-//! The format specification, section 15.6; `@deepseek-ai/dsh-compaction/invariant`.
+//! `docs/dsh-format.md`, section 15.6; `@deepseek-ai/dsh-compaction/invariant`.
 
 mod rules;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Starts and results are not paired: the host does not pair them in format 0.
 //!
 //! # Source
-//! The format specification, section 15.13.
+//! `docs/dsh-format.md`, section 15.13.
 
 use std::collections::HashMap;
 

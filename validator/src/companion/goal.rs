@@ -1,7 +1,7 @@
 //! The goal of a session: each change follows from the goal before it, and each round is the next.
 //!
 //! # Source
-//! The format specification, section 15.8.
+//! `docs/dsh-format.md`, section 15.8.
 
 use gatelog_engine::companion::{Companion, End, Listens, Violation};
 use gatelog_engine::event::Event;

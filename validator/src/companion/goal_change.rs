@@ -1,7 +1,7 @@
 //! What a `goal/change` says, read strictly and in the host's order of checks.
 //!
 //! # Source
-//! The format specification, section 15.8, the decoder.
+//! `docs/dsh-format.md`, section 15.8, the decoder.
 
 use gatelog_engine::companion::{RuleId, Violation};
 use gatelog_engine::event::Event;

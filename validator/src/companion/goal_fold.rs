@@ -5,7 +5,7 @@
 //! records until one of them tells the whole goal again: one fault is one finding.
 //!
 //! # Source
-//! The format specification, section 15.8, transitions and admitted rounds.
+//! `docs/dsh-format.md`, section 15.8, transitions and admitted rounds.
 
 use gatelog_engine::companion::{RuleId, Violation};
 use gatelog_engine::event::Event;

@@ -5,7 +5,7 @@
 //! against what the log claims.
 //!
 //! # Source
-//! The format specification, section 15.9.
+//! `docs/dsh-format.md`, section 15.9.
 
 use gatelog_engine::companion::{Companion, End, Listens, RuleId, Violation};
 use gatelog_engine::event::Event;

@@ -1,7 +1,7 @@
 //! Hooks: an invocation and its result lie in the turn that they name, and belong together.
 //!
 //! # Source
-//! The format specification, section 15.12.
+//! `docs/dsh-format.md`, section 15.12.
 
 use std::collections::HashMap;
 

@@ -12,7 +12,7 @@
 //! `credentials`, `fs`, `host-webserver`, `jobs`, `scope`, `settings`, `storage-domain`,
 //! `subagent`, `system-prompt`, `workflow` and `workspace` look at objects of the running program
 //! only. (The records of workflow runs are those of `tool-workflow`, and have their family.) All
-//! other invariant packages install no check. See the format specification, sections 15.16 and
+//! other invariant packages install no check. See `docs/dsh-format.md`, sections 15.16 and
 //! 15.17.
 
 use crate::rule::{Profile, Rule, Severity};

@@ -1,7 +1,7 @@
 //! Permission presets: a preset that is selected is one that the host has.
 //!
 //! # Source
-//! The format specification, section 15.4; `@deepseek-ai/dsh-permission-presets/invariant`.
+//! `docs/dsh-format.md`, section 15.4; `@deepseek-ai/dsh-permission-presets/invariant`.
 
 use super::script::{field, quoted};
 use crate::rule::Rule;

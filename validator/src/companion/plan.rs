@@ -1,7 +1,7 @@
 //! Plan mode: it is on or off.
 //!
 //! # Source
-//! The format specification, section 15.4; `@deepseek-ai/dsh-plan-mode/invariant`.
+//! `docs/dsh-format.md`, section 15.4; `@deepseek-ai/dsh-plan-mode/invariant`.
 
 use super::script::{field, quoted};
 use crate::rule::Rule;

@@ -13,7 +13,7 @@
 //! `[Nd ][Nh ][Nm ]Ns`.
 //!
 //! # Source
-//! The format specification, section 15.14, TIM-2.
+//! `docs/dsh-format.md`, section 15.14, TIM-2.
 
 use gatelog_engine::json::display;
 

@@ -4,7 +4,7 @@
 //! retries count from 1.
 //!
 //! # Source
-//! The format specification, section 15.11.
+//! `docs/dsh-format.md`, section 15.11.
 
 use std::collections::{HashMap, HashSet};
 

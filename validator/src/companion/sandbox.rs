@@ -1,7 +1,7 @@
 //! Sandbox modes: one of three words.
 //!
 //! # Source
-//! The format specification, section 15.4; `@deepseek-ai/dsh-sandbox-policy/invariant`.
+//! `docs/dsh-format.md`, section 15.4; `@deepseek-ai/dsh-sandbox-policy/invariant`.
 
 use super::script::{field, is_one_of, quoted};
 use crate::rule::Rule;

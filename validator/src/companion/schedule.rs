@@ -5,7 +5,7 @@
 //! (`every`) moves to the first occurrence behind the moment at which the dispatch was accepted.
 //!
 //! # Source
-//! The format specification, section 15.7.
+//! `docs/dsh-format.md`, section 15.7.
 
 use std::collections::HashMap;
 

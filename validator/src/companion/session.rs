@@ -5,7 +5,7 @@
 //! ones, a tool result follows a call of the same step, and execution facts lie inside a turn.
 //!
 //! # Source
-//! The format specification, section 15.1; `@deepseek-ai/dsh-session/invariant`.
+//! `docs/dsh-format.md`, section 15.1; `@deepseek-ai/dsh-session/invariant`.
 
 mod counter;
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! be well formed.
 //!
 //! # Source
-//! The format specification, section 15.15.
+//! `docs/dsh-format.md`, section 15.15.
 
 use std::collections::HashMap;
 

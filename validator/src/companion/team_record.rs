@@ -1,7 +1,7 @@
 //! What a `team/…` event says, read strictly.
 //!
 //! # Source
-//! The format specification, sections 14.3 and 15.15.
+//! `docs/dsh-format.md`, sections 14.3 and 15.15.
 
 use gatelog_engine::event::Event;
 use gatelog_engine::json::Json;

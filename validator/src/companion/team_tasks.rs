@@ -1,7 +1,7 @@
 //! The tasks of a team: their revisions, and the graph of what waits for what.
 //!
 //! # Source
-//! The format specification, section 15.15, tasks.
+//! `docs/dsh-format.md`, section 15.15, tasks.
 
 use std::collections::{HashMap, HashSet};
 

@@ -6,7 +6,7 @@
 //! same reason a zone is only asked to look like one, not to exist and to be canonical.
 //!
 //! # Source
-//! The format specification, section 15.14, TIM-1 to TIM-8.
+//! `docs/dsh-format.md`, section 15.14, TIM-1 to TIM-8.
 
 use std::collections::BTreeSet;
 

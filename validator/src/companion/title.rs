@@ -1,7 +1,7 @@
 //! Titles: a generated one cites the messages that it sums up, a given one cites none.
 //!
 //! # Source
-//! The format specification, section 15.4; `@deepseek-ai/dsh-session-title/invariant`.
+//! `docs/dsh-format.md`, section 15.4; `@deepseek-ai/dsh-session-title/invariant`.
 
 use super::script::{field, is_str, length, member, shown};
 use crate::rule::Rule;

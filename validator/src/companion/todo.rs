@@ -1,7 +1,7 @@
 //! Todo lists: a list of distinct, trimmed entries with a known status.
 //!
 //! # Source
-//! The format specification, section 15.5; `@deepseek-ai/dsh-tool-todo/invariant`. That a list is
+//! `docs/dsh-format.md`, section 15.5; `@deepseek-ai/dsh-tool-todo/invariant`. That a list is
 //! written inside a turn is a rule of the session family.
 
 use super::script::{field, is_one_of, quoted};

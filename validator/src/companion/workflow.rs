@@ -1,7 +1,7 @@
 //! Workflow runs: members start and end within a run, and a run ends once, with all of them ended.
 //!
 //! # Source
-//! The format specification, section 15.10.
+//! `docs/dsh-format.md`, section 15.10.
 
 use std::collections::HashMap;
 

@@ -8,7 +8,7 @@
 //!
 //! # Source
 //!
-//! The format specification, section 6.2 (B).
+//! `docs/dsh-format.md`, section 6.2 (B).
 
 use gatelog_engine::companion::{Companion, End, Listens, RuleId, Violation};
 use gatelog_engine::event::Event;

@@ -15,7 +15,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 6.2 and 11.1.
+//! `docs/dsh-format.md`, sections 6.2 and 11.1.
 
 pub mod message;
 pub mod request;

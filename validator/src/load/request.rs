@@ -2,7 +2,7 @@
 //!
 //! # Source
 //!
-//! The format specification, section 6.2 (E).
+//! `docs/dsh-format.md`, section 6.2 (E).
 
 use crate::load::message::has_provider_and_model;
 use gatelog_engine::companion::RuleId;

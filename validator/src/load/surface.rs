@@ -5,7 +5,7 @@
 //!
 //! # Source
 //!
-//! The format specification, section 8.1.
+//! `docs/dsh-format.md`, section 8.1.
 
 use crate::load::message::message_of;
 use gatelog_engine::companion::{Companion, End, Listens, RuleId, Violation};

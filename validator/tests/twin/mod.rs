@@ -8,7 +8,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 2 (stored frames only), 3.2, 3.3, 5.2, 6, 7.1, 8.1, 10.1 and
+//! `docs/dsh-format.md`, sections 2 (stored frames only), 3.2, 3.3, 5.2, 6, 7.1, 8.1, 10 and
 //! 12.
 
 #![allow(dead_code, unreachable_pub, reason = "each of those who include it uses a part")]

@@ -39,8 +39,6 @@ pub struct FolderFault {
     pub host_refuses: bool,
     /// The host's own message, unescaped, where it refuses.
     pub host: Option<String>,
-    /// How grave it is.
-    pub hint: Hint,
     /// Something was left unchecked.
     pub unchecked: bool,
 }
@@ -51,6 +49,7 @@ pub(super) const MIXED_ENCODING: &str = "directory/mixed-encoding";
 pub(super) const FLAT_FILE: &str = "directory/flat-file";
 pub(super) const DUPLICATE_ID: &str = "directory/duplicate-id";
 pub(super) const LOOKUP_BLOCKED: &str = "directory/lookup-blocked";
+pub(super) const UNKNOWN_GENERATION: &str = "directory/unknown-generation";
 pub(super) const NO_SESSIONS: &str = "directory/no-sessions";
 pub(super) const SEVERAL_GENERATIONS: &str = "directory/several-generations";
 pub(super) const WRONG_NAME: &str = "directory/wrong-name";
@@ -108,6 +107,15 @@ pub const RULES: &[FolderRule] = &[
         help: "To open a session the host tries its name in every project folder of the root. \
                Something that is no session folder has that name, so the session is listed but \
                does not open. Rename or move what is in the way.",
+    },
+    FolderRule {
+        id: UNKNOWN_GENERATION,
+        summary: "no log of an unknown format hides one that hosts read",
+        hint: Hint::Error,
+        help: "The host takes the highest format in a session's folder and looks at no other. It \
+               does not know that one, so it refuses the session, although the older log beside \
+               it can be read. Nothing is damaged: open the session with the release that wrote \
+               the newer log.",
     },
     FolderRule {
         id: NO_SESSIONS,
@@ -170,8 +178,13 @@ pub const RULES: &[FolderRule] = &[
 impl FolderFault {
     /// Says something that the host does not mind.
     pub(super) fn said(path: &Path, rule: &'static str, message: String) -> Self {
-        let (path, hint) = (path.to_owned(), rule_of(rule).hint);
-        Self { path, rule, message, host_refuses: false, host: None, hint, unchecked: false }
+        let path = path.to_owned();
+        Self { path, rule, message, host_refuses: false, host: None, unchecked: false }
+    }
+
+    /// Returns how grave it is: as grave as its rule.
+    pub fn hint(&self) -> Hint {
+        rule_of(self.rule).hint
     }
 
     /// Says why the host refuses a folder.

@@ -21,7 +21,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 1.1 to 1.8. Rules that stand in the host's code alone were
+//! `docs/dsh-format.md`, sections 1.1 to 1.8. Rules that stand in the host's code alone were
 //! measured on `dsh-session-persistence-jsonl` 0.1.0-rc.8.
 
 mod fault;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::fault::{
-    DUPLICATE_ID, FLAT_FILE, FolderFault, Hint, LOOKUP_BLOCKED, MIXED_ENCODING, NAME_NOT_UTF8,
+    DUPLICATE_ID, FLAT_FILE, FolderFault, LOOKUP_BLOCKED, MIXED_ENCODING, NAME_NOT_UTF8,
     NO_SESSIONS, OTHER_FILES, SYMLINK,
 };
 use super::locate::{self, Folder};
@@ -179,10 +179,10 @@ fn lookup_blocked(
 }
 
 fn no_sessions(path: &Path, found: Found) -> FolderFault {
-    let (what, hint) = match found {
-        Found::Session => ("this session folder holds no log", Hint::Warning),
-        Found::Project => ("this project folder holds no session's log", Hint::Note),
-        _ => ("this sessions root holds no session's log", Hint::Note),
+    let what = match found {
+        Found::Session => "this session folder holds no log",
+        Found::Project => "this project folder holds no session's log",
+        _ => "this sessions root holds no session's log",
     };
-    FolderFault { hint, ..FolderFault::said(path, NO_SESSIONS, what.to_owned()) }
+    FolderFault::said(path, NO_SESSIONS, what.to_owned())
 }

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use super::Target;
-use super::fault::{FolderFault, LEFTOVERS, SEVERAL_GENERATIONS, WRONG_NAME};
+use super::fault::{FolderFault, LEFTOVERS, SEVERAL_GENERATIONS, UNKNOWN_GENERATION, WRONG_NAME};
 use super::locate::Folder;
 use super::scan::{Scan, SessionName};
 use super::tally::Tally;
-use crate::dsh::identity::Placed;
+use crate::dsh::identity::{self, Placed};
 use crate::dsh::name::{Generation, NameKind};
 use crate::storage::Entry;
 
@@ -94,15 +94,27 @@ fn hide_all_but_the_highest(
     if generations[0].number == 0 {
         let _ = write!(message, "; a host of format 0 reads the log of format 0 only");
     }
-    let mut fault = FolderFault::said(&folder.shown, SEVERAL_GENERATIONS, String::new());
+    scan.discovery.faults.push(FolderFault::said(&folder.shown, SEVERAL_GENERATIONS, message));
     if highest.number > FORMAT_MAX {
-        let number = highest.number;
-        let _ = write!(
-            message,
-            "; hosts that do not know format {number} refuse the session and do not fall back"
-        );
-        fault.host_refuses = true;
+        scan.discovery.faults.push(unknown(folder, highest, generations[lower - 1]));
     }
-    fault.message = message;
-    scan.discovery.faults.push(fault);
+}
+
+/// Says that hosts refuse a session because of a generation that they do not know.
+fn unknown(folder: &Folder, highest: Generation, next: Generation) -> FolderFault {
+    let (winner, number) = (highest.file_name(), highest.number);
+    let hidden = next.file_name();
+    let message = format!(
+        "\"{winner}\" is of format {number}; hosts that do not know it refuse the session and do \
+         not fall back to \"{hidden}\""
+    );
+    let path = folder.host.join(&winner);
+    let id = Placed::of(&path).and_then(|placed| placed.session_id()).unwrap_or_default();
+    let id = identity::shown(&id);
+    let host = format!(
+        "session \"{id}\" uses log format v{number}, but this harness reads only v{FORMAT_MAX}: \
+         the log was written by a newer harness — upgrade the harness to open it (raw log: {})",
+        path.display()
+    );
+    FolderFault::refused(&folder.shown, UNKNOWN_GENERATION, message, host)
 }

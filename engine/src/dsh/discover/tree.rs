@@ -1,6 +1,6 @@
 //! Any other directory: walked, links not followed, for names that end like a log's.
 
-use super::fault::{FolderFault, Hint, NESTED_ROOT, NO_SESSIONS, OTHER_FILES};
+use super::fault::{FolderFault, NESTED_ROOT, NO_SESSIONS, OTHER_FILES};
 use super::locate::{self, Folder};
 use super::tally::Tally;
 use super::{Discovery, Found, Target};
@@ -85,14 +85,10 @@ fn other_files(top: &Folder, other: &Tally, links: u64) -> FolderFault {
 }
 
 fn no_sessions(top: &Folder, is_empty: bool) -> FolderFault {
-    if is_empty {
-        // A new installation's root looks like this, and there is nothing to miss.
-        let message = "this folder is empty".to_owned();
-        return FolderFault {
-            hint: Hint::Note,
-            ..FolderFault::said(&top.shown, NO_SESSIONS, message)
-        };
-    }
-    let message = "neither a sessions root nor a file that ends in .jsonl or .jsonl.zstd is here";
+    let message = if is_empty {
+        "this folder is empty"
+    } else {
+        "neither a sessions root nor a file that ends in .jsonl or .jsonl.zstd is here"
+    };
     FolderFault::said(&top.shown, NO_SESSIONS, message.to_owned())
 }

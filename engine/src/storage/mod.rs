@@ -10,6 +10,7 @@
 
 mod disk;
 mod memory;
+pub mod sim;
 mod volume;
 
 use std::ffi::OsString;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 pub use disk::Disk;
 pub use memory::{Change, Memory, Operation};
+pub use sim::{Sim, SimDisk};
 pub use volume::{Create, DirLock, DirLocked, Volume, WriteFile};
 
 /// What a path names, as far as a reader of logs cares.

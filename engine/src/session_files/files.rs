@@ -149,8 +149,7 @@ impl Files {
         for id in ids {
             match self.find(&id) {
                 Ok(info) => infos.extend(info),
-                Err(error) if error.kind == ErrorKind::Corrupt && is_of_content(&error) => {}
-                Err(error) if error.kind == ErrorKind::Unsupported => {}
+                Err(error) if is_of_content(&error) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -363,6 +362,9 @@ impl Files {
         durability: Durability,
     ) -> Result<(), AppendError> {
         let Some(log) = &mut session.log else { return Ok(()) };
+        if log.queue().is_empty() && log.synced_seq() == log.written_seq() {
+            return Ok(());
+        }
         let mut ended = Ok(());
         if self.poisoned().is_some() {
             ended = refused(Refusal::Poisoned);
@@ -445,7 +447,7 @@ fn could_not_close(error: AppendError) -> Error {
     }
 }
 
-/// Returns whether an error is about one log and not about the root.
+/// Returns whether an error is about one log and not about the disk.
 fn is_of_content(error: &Error) -> bool {
-    error.rule != Some("directory/duplicate-id")
+    matches!(error.kind, ErrorKind::Corrupt | ErrorKind::Unsupported)
 }

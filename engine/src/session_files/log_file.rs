@@ -27,7 +27,7 @@ use super::look::{self, Look};
 use super::place::Root;
 use super::spell::Spelt;
 use crate::backend::{AppendError, Commit, Durability, Error, Refusal};
-use crate::storage::{Create, File, Stat, Volume, WriteFile};
+use crate::storage::{Create, Stat, Volume, WriteFile};
 
 /// How far the log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,9 +42,6 @@ mod log_file;
 mod files;
 mod worker;
 
-#[cfg(test)]
-mod tests;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -5,13 +5,17 @@ use std::io;
 use std::path::Path;
 
 use super::super::FileId;
-use super::super::volume::{DirLock, DirLocked};
+#[cfg(unix)]
+use super::super::volume::DirLock;
+use super::super::volume::DirLocked;
 
 /// Where Linux lists the locks of all processes.
 const LOCK_TABLE: &str = "/proc/locks";
 
+#[cfg(unix)]
 struct DiskDirLock(fs::File);
 
+#[cfg(unix)]
 impl DirLock for DiskDirLock {
     fn unlock(&self) -> io::Result<()> {
         self.0.unlock()

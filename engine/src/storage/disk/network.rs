@@ -75,7 +75,7 @@ fn nearest(path: &Path) -> Option<std::path::PathBuf> {
 /// proc(5), `/proc/pid/mountinfo`: the mount point is the fifth field, with blanks and backslashes
 /// as three octal digits; the type is the first field behind a lone `-`.
 #[cfg_attr(
-    not(any(target_os = "linux", target_os = "android")),
+    not(any(target_os = "linux", target_os = "android", test)),
     expect(dead_code, reason = "only Linux has the table; its reading is tested everywhere")
 )]
 fn network_of(table: &[u8], path: &[u8]) -> Option<String> {

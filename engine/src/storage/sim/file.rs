@@ -120,9 +120,8 @@ impl WriteFile for SimFile {
         if bytes > FILE_BYTES_MAX {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        let mut attempt = self.attempt(&state, Call::SetLen);
+        let attempt = self.attempt(&state, Call::SetLen).sized(bytes);
         let after = state.whole(&attempt)?;
-        attempt = attempt.sized(bytes);
         let operation = state.operation();
         let file = state.tree.file_mut(self.inode)?;
         file.changed_ns = operation.cast_signed();

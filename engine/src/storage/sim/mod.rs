@@ -15,6 +15,16 @@
 //! are clean: the device lacks them, reads show them, and later syncs say `Ok`
 //! ([`Failure::Error`]). [`super::WriteFile::read_device_at`] shows the device.
 //!
+//! The death of a process ([`SimDisk::kill`]) takes its handles and locks, and leaves the cache. A
+//! lock ends with `unlock` or with the process; dropping the handle is not enough.
+//!
+//! To walk every crash of a run: [`SimDisk::record_moments`], run, and open each of
+//! [`SimDisk::crash_states`] of each of [`SimDisk::take_moments`]. Whoever notes
+//! [`SimDisk::operations`] with each promise that the run made knows which of them a moment owes.
+//!
+//! Calls fail as [`SimDisk::fail`] orders. Damage at rest is [`SimDisk::rot`], [`SimDisk::flip`],
+//! [`SimDisk::copy_sector`], [`SimDisk::edit`].
+//!
 //! What it leaves to the device's good will: two names of one rename between directories are kept
 //! or lost each by itself; a size that came and went between two syncs is not kept; of more than
 //! five contents of one sector the last four and the first count.

@@ -1,13 +1,17 @@
 //! A file system in memory, for tests, fuzzing and fixtures, that can be told to fail.
 
+mod path;
+mod volume;
+
 use std::collections::btree_map::Entry as Slot;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::ffi::OsString;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Entry, File, FileId, Kind, Stat, Storage};
+use path::{clean, parts};
 
 /// Links followed before a path is called a loop, as on Linux.
 const LINKS_MAX: usize = 40;
@@ -38,7 +42,8 @@ pub enum Change {
 
 /// A file system in memory, with POSIX paths. Clones share it.
 ///
-/// Relative paths are taken from `/`. Its clock counts changes.
+/// Relative paths are taken from `/`. Its clock counts changes. It can be written to, and then
+/// everything is durable at once; what a crash does to a log is for [`super::Sim`] to show.
 #[derive(Clone, Debug, Default)]
 pub struct Memory(Arc<Mutex<Tree>>);
 
@@ -48,6 +53,9 @@ struct Tree {
     folders: Folders,
     failures: HashMap<(PathBuf, Operation), io::ErrorKind>,
     locked: HashSet<FileId>,
+    /// The handle that has the lock, of locks that were taken and not made up.
+    holders: HashMap<FileId, u64>,
+    handles: u64,
     locks_hidden: bool,
     clock: i64,
     inodes: u64,
@@ -374,26 +382,4 @@ fn locked(content: &Mutex<Content>) -> MutexGuard<'_, Content> {
 fn still(inode: u64, kind: Kind) -> Stat {
     let identity = FileId { device: 1, inode };
     Stat { bytes: 0, identity, modified_ns: 0, changed_ns: 0, kind }
-}
-
-fn parts(path: &Path) -> VecDeque<OsString> {
-    let part = |component: Component<'_>| match component {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        Component::Prefix(_) | Component::RootDir | Component::CurDir => None,
-    };
-    path.components().filter_map(part).collect()
-}
-
-/// The absolute path that a spelling means, links not looked at.
-fn clean(path: &Path) -> PathBuf {
-    let mut cleaned = PathBuf::from("/");
-    for part in parts(path) {
-        if part == ".." {
-            cleaned.pop();
-        } else {
-            cleaned.push(part);
-        }
-    }
-    cleaned
 }

@@ -8,7 +8,8 @@ use gatelog_engine::backend::{
     AfterFailedWrite, Backend, Commit, Durability, Keys, RecordedRules, Refusal,
 };
 use gatelog_engine::session_files::{Encoding, FilesConfig};
-use gatelog_engine::storage::{Call, Cause, Failure, Fault, Sim};
+use gatelog_engine::storage::Sim;
+use gatelog_engine::storage::sim::{Call, Cause, Failure, Fault};
 
 use crate::common::{
     append, batch, config, create, events, log, notes, open, refusal, title, try_open,

@@ -2,7 +2,8 @@
 
 use gatelog_engine::backend::{AppendError, Backend, Durability, Refusal};
 use gatelog_engine::session_files::Encoding;
-use gatelog_engine::storage::{Call, Cause, Failure, Fault, Sim};
+use gatelog_engine::storage::Sim;
+use gatelog_engine::storage::sim::{Call, Cause, Failure, Fault};
 
 use crate::common::{append, batch, folder, header, log, names, notes, open, refusal, title};
 

@@ -22,7 +22,7 @@ fn started(sim: &Sim) -> gatelog_engine::session_files::SessionFiles {
 fn each_foreign_write_is_found_before_ours() {
     type Act = fn(&Sim);
     let path = || log("a", Encoding::Plain);
-    let acts: [(&str, Act); 6] = [
+    let acts: [(&str, Act); 5] = [
         ("appended", |sim| append_bytes(&sim.disk(), &log("a", Encoding::Plain), FOREIGN)),
         ("cut", |sim| {
             sim.edit(log("a", Encoding::Plain), |bytes| bytes.truncate(bytes.len() - 5))
@@ -43,9 +43,6 @@ fn each_foreign_write_is_found_before_ours() {
             disk.rename(&new, &path).expect("it is there");
         }),
         ("removed", |sim| sim.disk().remove(&log("a", Encoding::Plain)).expect("it is there")),
-        ("linked", |sim| {
-            sim.disk().link(&log("a", Encoding::Plain), &folder("a").join("copy")).expect("there");
-        }),
     ];
     for (what, act) in acts {
         let sim = Sim::new(1);
@@ -145,7 +142,7 @@ fn a_lock_file_that_was_made_anew_is_noticed() {
 
 #[test]
 fn another_append_in_the_middle_of_ours_poisons() {
-    use gatelog_engine::storage::{Call, Cause, Failure, Fault};
+    use gatelog_engine::storage::sim::{Call, Cause, Failure, Fault};
     let sim = Sim::new(1);
     let store = started(&sim);
     // The write is done, and then fails; before we can cut it off, somebody writes behind it.

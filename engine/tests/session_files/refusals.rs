@@ -52,7 +52,7 @@ fn values_that_the_host_cannot_keep_are_refused() {
     let sim = Sim::new(1);
     let store = open(&sim, Encoding::Plain);
     create(&store, "a", Vec::new());
-    let refused: [&[u8]; 15] = [
+    let refused: [&[u8]; 16] = [
         b"",
         b"{",
         b"1 2",
@@ -65,6 +65,7 @@ fn values_that_the_host_cannot_keep_are_refused() {
         b"-1e400",
         b"1e-400",
         b"9007199254740993",
+        b"-12345678901234567",
         b"{\"a\":1,\"a\":1}",
         b"\"\xFF\"",
         b"[1,,2]",
@@ -80,7 +81,18 @@ fn values_that_the_host_cannot_keep_are_refused() {
     let late = Draft { time_ms: Some(1 << 53), ..title("0") };
     let refused = refusal(store.append("a", batch(0, vec![late]), Durability::Synced));
     assert!(matches!(refused, Refusal::Malformed { .. }), "{refused:?}");
-    let kept = ["0", "1e3", "0.1", "9007199254740992", "1e21", "0e5", "\"\\ud800\"", "[[],{}]"];
+    let kept = [
+        "0",
+        "1e3",
+        "123456789012345680000",
+        "9223372036854775808",
+        "0.1",
+        "9007199254740992",
+        "1e21",
+        "0e5",
+        "\"\\ud800\"",
+        "[[],{}]",
+    ];
     let drafts = kept.map(|data| Draft::new("plan/mode", data)).to_vec();
     store.append("a", batch(0, drafts), Durability::Synced).expect("values of the host's");
 }

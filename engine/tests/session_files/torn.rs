@@ -3,7 +3,8 @@
 use gatelog_engine::backend::{Backend, Durability, Refusal};
 use gatelog_engine::rules::Draft;
 use gatelog_engine::session_files::Encoding;
-use gatelog_engine::storage::{Call, Cause, Failure, Fault, Sim};
+use gatelog_engine::storage::Sim;
+use gatelog_engine::storage::sim::{Call, Cause, Failure, Fault};
 
 use crate::common::{
     T0, append, batch, create, events, header, log, notes, open, read, refusal, texts, title,

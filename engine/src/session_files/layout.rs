@@ -2,9 +2,10 @@
 //!
 //! # Source
 //!
-//! `docs/dsh-format.md`, sections 1.4, 5.1, 7.1, 8.1, 14.8 and 18.
+//! `docs/dsh-format.md`, sections 1.4, 5.1, 7.1, 8.1, 12.2, 14.8 and 18.
 
 use crate::dsh::vocabulary;
+use crate::json::Json;
 
 /// How a member stands in a header line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +41,9 @@ pub(super) struct Layout {
     pub(super) lock: LockRule,
     /// The types whose events stand on the surface; no other event may carry its metadata.
     pub(super) surface: &'static [&'static str],
+    /// How the message ids begin of the results by which the host closes calls. In such a row alone
+    /// it writes `surfaceOp` before `sourceEventSeqs`.
+    pub(super) closer_ids: &'static str,
     /// Types that the host's loader refuses or rewrites, ignorable or not.
     pub(super) retired: &'static [&'static str],
 }
@@ -62,6 +66,7 @@ static LAYOUTS: [Layout; 1] = [Layout {
     packs: true,
     lock: LockRule::Ours,
     surface: &["user/message", "assistant/message", "tool/result"],
+    closer_ids: "interrupted-tool-result-",
     retired: &["request/header-delta", "mode/set", "steering/message"],
 }];
 
@@ -74,6 +79,13 @@ impl Layout {
     /// Returns whether a type is in the format's vocabulary.
     pub(super) fn knows(&self, kind: &str) -> bool {
         vocabulary::is_known(u64::from(self.format), kind)
+    }
+
+    /// Returns whether an event is a result by which the host closes a call.
+    pub(super) fn is_closer(&self, kind: &str, data: Json<'_>) -> bool {
+        let id = data.get("message").and_then(|message| message.get("id"));
+        let id = id.filter(|_| kind == "tool/result").and_then(|id| id.as_text());
+        id.is_some_and(|id| id.to_wtf8().starts_with(self.closer_ids.as_bytes()))
     }
 
     /// Returns whether a type can be no event of this format at all.

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::mpsc::SyncSender;
 
 use super::layout::Layout;
-use super::pack::Chunk;
 use super::place::Root;
 use super::spell::Spelt;
 use crate::backend::{Error, ErrorKind, Stored};
@@ -251,8 +250,9 @@ impl<'a> Counting<'a> {
             surface: printed(event.surface),
             ignorable: event.ignorable,
             chunk: None,
+            is_closer: false,
         };
-        spelt.chunk = Chunk::of(self.layout, &spelt, data);
+        spelt.judge(self.layout, data);
         self.kept.push(spelt);
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Spelt {
     pub(super) ignorable: bool,
     /// What it is to the packer, if it can stand in a packed row.
     pub(super) chunk: Option<Chunk>,
+    /// It is a result by which the host closes a call.
+    pub(super) is_closer: bool,
 }
 
 impl Spelt {
@@ -58,9 +60,16 @@ impl Spelt {
             surface,
             ignorable: draft.ignorable,
             chunk: None,
+            is_closer: false,
         };
-        spelt.chunk = Chunk::of(layout, &spelt, data.root());
+        spelt.judge(layout, data.root());
         Ok(spelt)
+    }
+
+    /// Notes what the payload says of how the event is written.
+    pub(super) fn judge(&mut self, layout: &Layout, data: Json<'_>) {
+        self.chunk = Chunk::of(layout, self, data);
+        self.is_closer = layout.is_closer(&self.kind, data);
     }
 
     /// Writes the event's line, its line feed included.
@@ -70,11 +79,14 @@ impl Spelt {
         quote(&self.kind, to);
         // Writing to a string cannot fail.
         let _ = write!(to, ",\"seq\":{seq},\"time\":{time_ms},\"data\":{data}");
-        if let Some(sources) = &self.sources {
-            let _ = write!(to, ",\"sourceEventSeqs\":{sources}");
+        let mut metadata = [("sourceEventSeqs", &self.sources), ("surfaceOp", &self.surface)];
+        if self.is_closer {
+            metadata.reverse();
         }
-        if let Some(surface) = &self.surface {
-            let _ = write!(to, ",\"surfaceOp\":{surface}");
+        for (key, value) in metadata {
+            if let Some(value) = value {
+                let _ = write!(to, ",\"{key}\":{value}");
+            }
         }
         to.push_str(if self.ignorable { ",\"ignorable\":true}\n" } else { "}\n" });
     }

@@ -197,9 +197,9 @@ impl Files {
     ) -> Result<bool, Error> {
         let (to, portions) = sync_channel(PORTIONS);
         thread::scope(|scope| {
-            let send = move || look::send(&*self.volume, &self.root, path, seqs, to);
-            let sender = thread::Builder::new().spawn_scoped(scope, send);
-            let sender = sender.map_err(|error| {
+            let reading = move || look::send(&*self.volume, &self.root, path, seqs, to);
+            let reader = thread::Builder::new().spawn_scoped(scope, reading);
+            let reader = reader.map_err(|error| {
                 Error::new(ErrorKind::Io, format!("cannot start a thread to read with: {error}"))
             })?;
             let mut wants = true;
@@ -211,12 +211,12 @@ impl Files {
                     }
                 }
             }
-            // The sender sees that nobody takes any more.
+            // The reader sees that nobody takes any more.
             drop(portions);
-            let sent = sender.join().unwrap_or_else(|_| {
+            let ended = reader.join().unwrap_or_else(|_| {
                 Err(Error::new(ErrorKind::Io, "the thread that read the log panicked"))
             });
-            if wants { sent.map(|()| true) } else { Ok(false) }
+            if wants { ended.map(|()| true) } else { Ok(false) }
         })
     }
 
@@ -271,14 +271,14 @@ impl Files {
     pub(super) fn append(
         &self,
         id: &str,
-        batch: Batch,
+        batch: &Batch,
         durability: Durability,
     ) -> Result<Commit, AppendError> {
         self.writable()?;
         if batch.rows.is_empty() {
             return refused(Refusal::Empty);
         }
-        let events = self.spell(&batch)?;
+        let events = self.spell(batch)?;
         let session = self.session(id);
         let mut session = lock(&session);
         let log = self.open_log(&mut session, id)?;

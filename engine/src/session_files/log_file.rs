@@ -76,12 +76,12 @@ impl LogFile {
         let file = volume.open_write(&path, Create::Existing).map_err(|error| {
             AppendError::NotWritten(Error::io(&path, "cannot open the log for write", error))
         })?;
-        let look = look::look(volume, root, layout, &path)
+        let found = look::look(volume, root, layout, &path)
             .map_err(|error| AppendError::Refused(Refusal::Damaged { what: error.to_string() }))?;
-        if seen.is_some_and(|seen| seen != look.stat) {
+        if seen.is_some_and(|seen| seen != found.stat) {
             return Err(AppendError::Refused(Refusal::ForeignWrite { path }));
         }
-        let Look { header, events, last_time_ms, cut, recovered, stat } = look;
+        let Look { header, events, last_time_ms, cut, recovered, stat } = found;
         let bytes = cut.unwrap_or(stat.bytes);
         // What is torn was never acknowledged, so what lies before it is what counts.
         let written = Mark { bytes, next_seq: events - recovered.len() as u64 };

@@ -161,7 +161,7 @@ impl Backend for SessionFiles {
         batch: Batch,
         durability: Durability,
     ) -> Result<Commit, AppendError> {
-        let ended = self.files.append(id, batch, durability);
+        let ended = self.files.append(id, &batch, durability);
         if durability == Durability::Buffered && ended.is_ok() {
             self.worker.buffered();
         }

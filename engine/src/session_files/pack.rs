@@ -63,7 +63,7 @@ impl Chunk {
             return None;
         }
         let number = |of: Json<'_>, key| {
-            let value = of.get(key).filter(|value| value.is_number());
+            let value = of.get(key).filter(Json::is_number);
             value.map(|value| value.to_json())
         };
         let string = |key| {

@@ -79,7 +79,7 @@ fn run(files: &Arc<Files>, told: &Receiver<Told>) {
         };
         match next {
             Ok(Told::Append { id, batch, durability, done }) => {
-                let ended = files.append(&id, batch, durability);
+                let ended = files.append(&id, &batch, durability);
                 // Whoever is told must not take the thread with it.
                 let _ = catch_unwind(AssertUnwindSafe(|| done(ended)));
             }

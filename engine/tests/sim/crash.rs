@@ -65,6 +65,22 @@ fn the_size_is_kept_or_not_and_bytes_behind_it_are_lost() {
 }
 
 #[test]
+fn a_later_size_holds_the_bytes_of_earlier_writes() {
+    let (sim, file) = disk_with("/f", b"");
+    for place in (0..4).rev() {
+        write(&*file, place * 512, &sectors("a"));
+    }
+    write(&*file, 2048, &sectors("b"));
+    let everything = sim.power_cut(|_| true);
+    assert_eq!(letters(&seen(&everything, "/f").expect("a file")), "aaaab");
+    // Units are in the order of the writes, not of the places.
+    let kinds: Vec<UnitKind> = sim.unsynced().into_iter().map(|unit| unit.kind).collect();
+    let order = [3, 2, 1, 0].map(UnitKind::Sector);
+    assert_eq!(kinds[..4], order);
+    assert_eq!(kinds[4..], [UnitKind::Size, UnitKind::Sector(4)]);
+}
+
+#[test]
 fn a_file_that_was_cut_and_grew_again_does_not_show_old_bytes() {
     let (sim, file) = disk_with("/f", b"abcdef");
     file.set_len(2).expect("it is cut");
@@ -110,6 +126,10 @@ fn a_rename_is_whole_and_may_be_lost() {
     let after = (None, Some(b"new".to_vec()));
     let states: Vec<_> = sim.crash_states(0, 1).map(|(_, state)| left(&state)).collect();
     assert_eq!(states, [before, after.clone()]);
+    // A name that was lost is the file's old one again, for counters and reports as well.
+    let cut = sim.power_cut(|_| false);
+    write(&*open(&cut, "/a"), 0, b"x");
+    assert_eq!((cut.counts("a").writes, cut.counts("b").writes), (1, 0));
     sim.disk().sync_dir(Path::new("/")).expect("it syncs");
     let states: Vec<_> = sim.crash_states(0, 1).map(|(_, state)| left(&state)).collect();
     assert_eq!(states, [after]);
@@ -124,6 +144,17 @@ fn a_name_that_was_removed_may_come_back_with_its_bytes() {
     assert_eq!(outcomes(&sim, "/f"), [None, Some(b"abc".to_vec())].into());
     sim.disk().sync_dir(Path::new("/")).expect("it syncs");
     assert_eq!(outcomes(&sim, "/f"), [None].into());
+}
+
+#[test]
+fn a_removal_that_is_kept_alone_takes_no_other_file_of_that_name() {
+    let (sim, _file) = disk_with("/f", b"old");
+    sim.disk().remove(Path::new("/f")).expect("removed");
+    drop(open(&sim, "/f"));
+    sim.disk().remove(Path::new("/f")).expect("removed");
+    let last = sim.operations();
+    let cut = sim.power_cut(|unit| unit.operation == last);
+    assert_eq!(seen(&cut, "/f").expect("a file"), b"old");
 }
 
 #[test]

@@ -83,6 +83,23 @@ fn a_held_sync_waits_and_carries_only_what_was_written_before_it() {
 }
 
 #[test]
+fn a_held_sync_of_a_directory_carries_only_the_names_before_it() {
+    let (sim, _file) = disk_with("/f", b"");
+    let disk = sim.disk();
+    drop(open(&sim, "/before"));
+    sim.hold_syncs();
+    thread::scope(|scope| {
+        let syncing = scope.spawn(|| disk.sync_dir(Path::new("/")));
+        assert!(sim.wait_for_held_syncs(1, PATIENCE));
+        drop(open(&sim, "/after"));
+        sim.release_syncs();
+        syncing.join().expect("no panic").expect("it syncs");
+    });
+    let cut = sim.power_cut(|_| false);
+    assert_eq!(cut.files(), [Path::new("/before"), Path::new("/f")]);
+}
+
+#[test]
 fn held_syncs_are_let_go_one_by_one_or_by_death() {
     let (sim, file) = disk_with("/f", b"");
     let disk = sim.disk();

@@ -118,7 +118,7 @@ fn read(store: &SessionFiles, rest: &str) -> Outcome<String> {
             format!("{{\"type\":\"{kind}\",\"seq\":{seq},\"time\":{time_ms},\"data\":{data}");
         for (key, value) in [("sourceEventSeqs", event.sources), ("surfaceOp", event.surface)] {
             if let Some(value) = value {
-                row.push_str(&format!(",\"{key}\":{}", shown(value)));
+                row = format!("{row},\"{key}\":{}", shown(value));
             }
         }
         row.push_str(if event.ignorable { ",\"ignorable\":true}" } else { "}" });

@@ -1,11 +1,8 @@
 //! The sessions of a store, each behind a lock of its own.
 
-use std::collections::{BTreeSet, HashMap};
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::sync_channel;
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::config::FilesConfig;
@@ -13,20 +10,16 @@ use super::encode;
 use super::head::Head;
 use super::layout::{Layout, LockRule};
 use super::log_file::LogFile;
-use super::look::{self, Look, Loose};
 use super::place::{Found, Root, other_encoding};
 use super::publish::{Published, publish};
 use super::spell::Spelt;
-use crate::backend::{
-    AppendError, Batch, Commit, Durability, Error, ErrorKind, Refusal, SessionInfo, Take,
-};
-use crate::dsh::segment::decode_segment;
+use crate::backend::{AppendError, Batch, Commit, Durability, Error, ErrorKind, Refusal};
 use crate::machine::Machine;
 use crate::rules::SessionHeader;
 use crate::storage::{Stat, Volume};
 
-/// Portions of events that wait between the thread that reads and the one that takes.
-const PORTIONS: usize = 4;
+/// Logs that are held open for write, each with its lock: the idle ones beyond are let go.
+const OPEN_LOGS_MAX: usize = 256;
 
 /// Greatest seq: the greatest integer that the host keeps.
 const SEQ_MAX: u64 = (1 << 53) - 1;
@@ -39,21 +32,37 @@ pub(super) struct Files {
     pub(super) layout: &'static Layout,
     pub(super) config: FilesConfig,
     sessions: Mutex<HashMap<String, Arc<Mutex<Session>>>>,
+    /// The sessions whose logs are open for write, in the order in which they were opened.
+    open: Mutex<VecDeque<String>>,
     poisoned: Mutex<Option<String>>,
     closed: Mutex<bool>,
 }
 
 /// What is known of one session.
 #[derive(Default)]
-struct Session {
+pub(super) struct Session {
     /// The log and how it was when we last looked, and how many of its events stood before a torn
     /// end.
-    seen: Option<(PathBuf, Stat, u64)>,
-    log: Option<LogFile>,
+    pub(super) seen: Option<(PathBuf, Stat, u64)>,
+    pub(super) log: Option<LogFile>,
     rewound: Option<u64>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+impl Session {
+    /// Closes the log if nothing of it waits, and says whether it is closed.
+    fn let_go(&mut self) -> bool {
+        let Some(log) = &self.log else { return true };
+        if log.next_seq() != log.synced_seq() {
+            return false;
+        }
+        let (left, sure) = log.left();
+        self.seen = Some((log.path.clone(), left, sure));
+        self.log = None;
+        true
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // What a panic of ours left behind is no worse than what a process that died leaves.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -70,12 +79,42 @@ impl Files {
         layout: &'static Layout,
         config: FilesConfig,
     ) -> Self {
-        let (sessions, poisoned, closed) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { volume, machine, root, layout, config, sessions, poisoned, closed }
+        let (sessions, open) = (Mutex::default(), Mutex::default());
+        let (poisoned, closed) = (Mutex::default(), Mutex::default());
+        Self { volume, machine, root, layout, config, sessions, open, poisoned, closed }
     }
 
-    fn session(&self, id: &str) -> Arc<Mutex<Session>> {
+    pub(super) fn session(&self, id: &str) -> Arc<Mutex<Session>> {
         Arc::clone(lock(&self.sessions).entry(id.to_owned()).or_default())
+    }
+
+    /// Forgets a session that does not exist, so that asking for names costs no memory.
+    pub(super) fn forget(&self, id: &str, session: &Arc<Mutex<Session>>) {
+        let mut sessions = lock(&self.sessions);
+        // Ours and the map's: nobody else is about to make it.
+        if Arc::strong_count(session) == 2 {
+            sessions.remove(id);
+        }
+    }
+
+    /// Notes that a log is open for write, and lets go of idle ones if there are too many. They are
+    /// taken up again with their next append, if they are then as they were left.
+    fn opened(&self, id: &str) {
+        let mut open = lock(&self.open);
+        open.push_back(id.to_owned());
+        for _ in OPEN_LOGS_MAX..open.len() {
+            let Some(oldest) = open.pop_front() else { return };
+            let session = lock(&self.sessions).get(&oldest).cloned();
+            let Some(session) = session else { continue };
+            // Who is at work on a session has it locked, and is not waited for.
+            let let_go = match session.try_lock() {
+                Ok(mut session) => session.let_go(),
+                Err(_) => false,
+            };
+            if !let_go {
+                open.push_back(oldest);
+            }
+        }
     }
 
     fn all(&self) -> Vec<Arc<Mutex<Session>>> {
@@ -99,125 +138,6 @@ impl Files {
             return refused(Refusal::Unsupported { what });
         }
         if self.poisoned().is_some() { refused(Refusal::Poisoned) } else { Ok(()) }
-    }
-
-    /// Looks at a session that is not open for write.
-    fn look(&self, session: &mut Session, id: &str) -> Result<Option<Look>, Error> {
-        let path = match self.root.find(&*self.volume, id)? {
-            Found::Log(path) => path,
-            Found::Nothing => return Ok(None),
-            Found::Newer(path) => {
-                let message = "the session has only a log of a newer format: open a store of that";
-                return Err(Error::new(ErrorKind::Unsupported, message).at(path, None));
-            }
-            Found::OtherEncoding(path) => return Err(other_encoding(&path)),
-        };
-        let look = look::look(&*self.volume, &self.root, self.layout, &path)?;
-        session.seen = Some((path, look.stat, look.events - look.recovered.len() as u64));
-        Ok(Some(look))
-    }
-
-    pub(super) fn find(&self, id: &str) -> Result<Option<SessionInfo>, Error> {
-        let session = self.session(id);
-        let mut session = lock(&session);
-        let (header, next_seq, last_time_ms, sure) = if let Some(log) = &session.log {
-            (log.header.clone(), log.next_seq(), log.last_time_ms, log.synced_seq())
-        } else {
-            let Some(look) = self.look(&mut session, id)? else { return Ok(None) };
-            let sure = look.events - look.recovered.len() as u64;
-            (look.header, look.events, look.last_time_ms, sure)
-        };
-        Ok(Some(SessionInfo {
-            id: id.to_owned(),
-            header: SessionHeader { dialect: self.layout.format, json: header },
-            next_seq,
-            last_time_ms,
-            last_epoch: None,
-            unconfirmed: next_seq - sure,
-        }))
-    }
-
-    /// Returns the sessions whose logs the host opens, and those that it refuses for their content
-    /// not: looking for one of them says why.
-    pub(super) fn sessions(&self) -> Result<Vec<SessionInfo>, Error> {
-        // An id that is no text has no name here.
-        let id =
-            |folder: OsString| String::from_utf8(decode_segment(folder.as_encoded_bytes())?).ok();
-        let folders = self.root.sessions(&*self.volume)?;
-        let ids: BTreeSet<String> = folders.into_iter().filter_map(id).collect();
-        let mut infos = Vec::with_capacity(ids.len());
-        for id in ids {
-            match self.find(&id) {
-                Ok(info) => infos.extend(info),
-                Err(error) if is_of_content(&error) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(infos)
-    }
-
-    pub(super) fn read(&self, id: &str, from: u64, take: &mut Take<'_>) -> Result<(), Error> {
-        let session = self.session(id);
-        let mut guard = lock(&session);
-        if guard.log.is_none() && guard.seen.is_none() {
-            self.look(&mut guard, id)?;
-        }
-        let (path, until, sure, first, queue) = match (&guard.log, &guard.seen) {
-            (Some(log), _) => {
-                let queue = log.queue().to_vec();
-                (log.path.clone(), log.written_seq(), log.synced_seq(), log.written_seq(), queue)
-            }
-            (None, Some((path, _, sure))) => (path.clone(), u64::MAX, *sure, 0, Vec::new()),
-            (None, None) => {
-                let message = format!("there is no session {}", super::shown(id));
-                return Err(Error::new(ErrorKind::NoSession, message));
-            }
-        };
-        // Whoever takes may ask for the same session again.
-        drop(guard);
-        if from < until && !self.read_log(&path, from..until, sure, take)? {
-            return Ok(());
-        }
-        for (event, seq) in queue.iter().zip(first..) {
-            let loose = Loose::of(event, seq, first);
-            if seq >= from && take(&loose.stored(false)).is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Hands events of a log on, and says whether more are wanted.
-    fn read_log(
-        &self,
-        path: &Path,
-        seqs: std::ops::Range<u64>,
-        sure: u64,
-        take: &mut Take<'_>,
-    ) -> Result<bool, Error> {
-        let (to, portions) = sync_channel(PORTIONS);
-        thread::scope(|scope| {
-            let reading = move || look::send(&*self.volume, &self.root, path, seqs, to);
-            let reader = thread::Builder::new().spawn_scoped(scope, reading);
-            let reader = reader.map_err(|error| {
-                Error::new(ErrorKind::Io, format!("cannot start a thread to read with: {error}"))
-            })?;
-            let mut wants = true;
-            'all: for portion in &portions {
-                for event in portion {
-                    if take(&event.stored(event.seq < sure)).is_break() {
-                        wants = false;
-                        break 'all;
-                    }
-                }
-            }
-            // The reader sees that nobody takes any more.
-            drop(portions);
-            let ended = reader.join().unwrap_or_else(|_| {
-                Err(Error::new(ErrorKind::Io, "the thread that read the log panicked"))
-            });
-            if wants { ended.map(|()| true) } else { Ok(false) }
-        })
     }
 
     pub(super) fn create(
@@ -254,6 +174,7 @@ impl Files {
         // The session is there, whether or not it can be held open.
         session.log =
             LogFile::published(&*self.volume, place.log, header, &events, (lock, stat)).ok();
+        self.opened(id);
         let durability = Durability::Synced;
         Ok(Commit { lsn: None, first_seq: 0, events: events.len() as u64, durability })
     }
@@ -415,6 +336,7 @@ impl Files {
                 session.rewound.get_or_insert(log.written_seq());
             }
         }
+        lock(&self.open).clear();
         *lock(&self.poisoned) = None;
     }
 
@@ -445,9 +367,4 @@ fn could_not_close(error: AppendError) -> Error {
             Error::new(ErrorKind::Io, message)
         }
     }
-}
-
-/// Returns whether an error is about one log and not about the disk.
-fn is_of_content(error: &Error) -> bool {
-    matches!(error.kind, ErrorKind::Corrupt | ErrorKind::Unsupported)
 }

@@ -40,6 +40,7 @@ mod publish;
 mod look;
 mod log_file;
 mod files;
+mod reads;
 mod worker;
 
 use std::path::PathBuf;

@@ -82,6 +82,9 @@ fn run(files: &Arc<Files>, told: &Receiver<Told>) {
                 let ended = files.append(&id, &batch, durability);
                 // Whoever is told must not take the thread with it.
                 let _ = catch_unwind(AssertUnwindSafe(|| done(ended)));
+                if durability == Durability::Buffered {
+                    due = due.or_else(|| files.next_due());
+                }
             }
             Ok(Told::Buffered) => {
                 due = due.or_else(|| files.next_due());

@@ -180,3 +180,44 @@ fn reopening_forgets_what_waited_and_tells_of_it() {
     assert_eq!(notes(&store, "a"), ["0"]);
     append(&store, "a", 1, &["x"]).expect("the lock is free");
 }
+
+#[test]
+fn idle_logs_beyond_a_number_are_let_go_and_taken_up_again() {
+    let sim = Sim::new(1);
+    let config = FilesConfig { buffer_ms_max: 1000, ..config(Encoding::Plain) };
+    let store = try_open(&sim, config).expect("the root can be opened");
+    let id = |n: usize| format!("s{n}");
+    create(&store, &id(0), Vec::new());
+    store.append(&id(0), batch(0, vec![title("b")]), Durability::Buffered).expect("accepted");
+    for n in 1..300 {
+        create(&store, &id(n), Vec::new());
+    }
+    let other = open(&sim, Encoding::Plain);
+    let is_held = |n: usize| append(&other, &id(n), 0, &["other"]).is_err();
+    // The oldest has something that waits; the next ones have not; the last ones are not old.
+    assert_eq!([0, 1, 40, 299].map(is_held), [true, false, false, true]);
+    other.close().expect("nothing waits");
+    append(&store, &id(0), 1, &["x"]).expect("it is ours");
+    append(&store, &id(2), 0, &["x"]).expect("it is as we left it");
+    let foreign = refusal(append(&store, &id(1), 0, &["x"]));
+    assert!(matches!(foreign, Refusal::ForeignWrite { .. }), "{foreign:?}");
+}
+
+#[test]
+fn buffered_batches_may_be_submitted() {
+    let sim = Sim::new(1);
+    let config = FilesConfig { buffer_ms_max: 1, ..config(Encoding::Plain) };
+    let store = try_open(&sim, config).expect("the root can be opened");
+    create(&store, "a", Vec::new());
+    let (tell, told) = channel();
+    let done = Box::new(move |ended: Result<Commit, _>| {
+        tell.send(ended.map(|commit| commit.durability)).expect("somebody listens");
+    });
+    store.submit("a", batch(0, vec![title("b")]), Durability::Buffered, done);
+    assert_eq!(told.recv().expect("told").expect("accepted"), Durability::Buffered);
+    let patience = Instant::now() + Duration::from_secs(60);
+    while store.find("a").expect("readable").expect("there").unconfirmed > 0 {
+        assert!(Instant::now() < patience, "nobody syncs");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

@@ -4,7 +4,7 @@
 //! ```text
 //! open <root> <zstd|none>
 //! create {"header":{…},"events":[…]}
-//! append {"id":"…","class":"synced|written|buffered","events":[…]}
+//! append {"id":"…","class":"synced|written|buffered","events":[…],"next":N}
 //! read "…"
 //! close
 //! ```
@@ -82,7 +82,11 @@ fn append(store: &SessionFiles, rest: &str) -> Outcome<String> {
         "written" => Durability::Written,
         _ => Durability::Synced,
     };
-    let next_seq = store.find(&id)?.ok_or("there is no such session")?.next_seq;
+    // Who says where the session should be does not look again.
+    let next_seq = match given.root().get("next").and_then(|next| next.as_number()) {
+        Some(next) => next as u64,
+        None => store.find(&id)?.ok_or("there is no such session")?.next_seq,
+    };
     let batch = batch(given.root().get("events"), next_seq)?;
     let commit = store.append(&id, batch, class).map_err(|error| format!("{error:?}"))?;
     Ok((commit.first_seq + commit.events).to_string())

@@ -10,16 +10,19 @@
 //   store reads the host's log as its own;
 // * continued: the host appends to ours and ours goes on; ours appends to the host's and the host
 //   goes on; the texts are the same again, whoever wrote which batch;
+// * raced: whenever the host wrote first, our next append is refused as a foreign write, and the log
+//   stays as the host left it, in which the host goes on;
 // * repaired: after the same cut in the last frame or lines, the host's repair and our first append
 //   leave the same text.
 //
 // Exit: 0 all agree, 1 not, 2 usage. The last line is `N passed, N failed`.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { zstdDecompressSync } from 'node:zlib'
 import { Context } from '@deepseek-ai/cordis'
@@ -53,6 +56,23 @@ function ours(root, encoding, steps) {
   assert.equal(answers.length, lines.length, 'an answer for each step')
   assert.deepEqual(answers.filter((line) => line.startsWith('error')), [], 'our store refuses')
   return answers.slice(1, -1)
+}
+
+/** Our store in a process that lives on: `say` gives a line and returns its answer. */
+async function alive(root, encoding, act) {
+  const child = spawn(values.bin, { stdio: ['pipe', 'pipe', 'inherit'] })
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const say = async (line) => {
+    child.stdin.write(`${line}\n`)
+    return (await answers.next()).value
+  }
+  try {
+    assert.equal(await say(`open ${root} ${encoding}`), 'open')
+    return await act(say)
+  } finally {
+    child.stdin.end()
+    await new Promise((resolve) => { child.once('close', resolve) })
+  }
 }
 
 /** The host's writer over a root, for as long as `act` runs. */
@@ -218,6 +238,35 @@ class Trial {
     return 'repaired'
   }
 
+  /** Our store has the session open, or has only looked at it, and the host writes. */
+  async raced() {
+    const { header, encoding } = this
+    const id = JSON.stringify(header.id)
+    const note = (seq) => ({ type: 'plan/mode', seq, time: seq, data: { active: true } })
+    const step = (seq) => `append ${JSON.stringify({ id: header.id, class: 'synced',
+      events: [note(seq)], next: seq })}`
+    const root = this.root('raced')
+    for (const ourAppends of [0, 1, 2]) {
+      fs.rmSync(root, { recursive: true, force: true })
+      const plain = JSON.stringify({ header, events: [note(0)] })
+      ours(root, encoding, [`create ${plain}`])
+      await alive(root, encoding, async (say) => {
+        assert.equal(JSON.parse(await say(`read ${id}`)).length, 1)
+        let seq = 1
+        for (; seq <= ourAppends; seq += 1) assert.equal(await say(step(seq)), String(seq + 1))
+        await theirs(root, encoding, async (writer) => {
+          await writer.append(header.id, [note(seq)])
+          const left = fs.readFileSync(this.file('raced'))
+          assert.match(await say(step(seq)), /ForeignWrite/, `after ${ourAppends} appends of ours`)
+          assert.match(await say(step(seq + 1)), /ForeignWrite/, 'and again')
+          assert.deepEqual(fs.readFileSync(this.file('raced')), left, 'nothing was written')
+          await writer.append(header.id, [note(seq + 1)])
+        })
+        assert.equal(JSON.parse(await say(`read ${id}`)).length, seq + 2)
+      })
+    }
+  }
+
   /** Bytes of the last frame, or of the last few lines. */
   lastBytes() {
     const bytes = fs.readFileSync(this.file('cut'))
@@ -237,6 +286,10 @@ class Trial {
   async run(host, figures) {
     await this.written()
     figures.written += 1
+    if (this.rng.chance(0.25)) {
+      await this.raced()
+      figures.raced += 1
+    }
     if (this.rows.length === 0) return
     figures.compared += 1
     figures.events += this.rows.length
@@ -255,7 +308,7 @@ class Trial {
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'gatelog-store-'))
 const host = await Host.start()
 const figures = {
-  written: 0, compared: 0, events: 0, packed: 0, repaired: 0, continued: 0, closed: 0,
+  written: 0, compared: 0, events: 0, packed: 0, repaired: 0, continued: 0, closed: 0, raced: 0,
 }
 const indices = values.only === undefined
   ? Array.from({ length: Number(values.count) }, (_, index) => index)

@@ -72,7 +72,7 @@ fn raising_writes_or_syncs_all_that_was_accepted() {
     store.append("a", one(1, "b"), Durability::Buffered).expect("accepted");
     store.raise("a", Durability::Buffered).expect("nothing to do");
     store.raise("a", Durability::Written).expect("nothing fails");
-    assert_eq!(sim.unsynced().is_empty(), false);
+    assert!(!sim.unsynced().is_empty());
     assert_eq!(notes(&open(&sim, Encoding::Plain), "a"), ["0", "b"]);
     store.raise("a", Durability::Synced).expect("nothing fails");
     let cut = sim.power_cut(|_| false);

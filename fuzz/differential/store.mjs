@@ -3,15 +3,16 @@
 //
 //   node store.mjs --seed N --count N --bin path/to/session-files
 //
-// The binary is the engine's example `session-files`. Of each session, in turns Zstandard and plain:
+// The binary is the engine's example `session-files`. Each session, in turns Zstandard and
+// plain, is
 //
 // * written: the texts of both logs are the same, frame by frame;
 // * read: the host's loader gives the events that were written, its companions say nothing, and our
 //   store reads the host's log as its own;
 // * continued: the host appends to ours and ours goes on; ours appends to the host's and the host
 //   goes on; the texts are the same again, whoever wrote which batch;
-// * raced: whenever the host wrote first, our next append is refused as a foreign write, and the log
-//   stays as the host left it, in which the host goes on;
+// * raced: whenever the host wrote first, our next append is refused as a foreign write, and the
+//   log stays as the host left it, in which the host goes on;
 // * repaired: after the same cut in the last frame or lines, the host's repair and our first append
 //   leave the same text.
 //

@@ -2,7 +2,7 @@
 //!
 //! # Source
 //!
-//! `docs/dsh-format.md`, sections 1.4, 5.1, 7.1, 8.1, 12.2, 14.8 and 18.
+//! `docs/dsh-format.md`, sections 1.4, 5.1, 7.1, 8.1, 12, 14.8 and 18.
 
 use crate::dsh::vocabulary;
 use crate::json::Json;

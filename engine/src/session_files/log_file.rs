@@ -8,8 +8,10 @@
 //! |---|---|---|
 //! | the look, a write | the end before | `NotWritten` |
 //! | a sync, all before it synced | the end before | `NotWritten` |
-//! | a sync, some before it only written | the end of the last sync, since their pages may be lost too | `Rewound` |
-//! | the cut itself, or somebody wrote behind us meanwhile | | `Unknown`, poisoned |
+//! | a sync, some before it only written | the last sync's end | `Rewound` |
+//! | the cut itself; somebody wrote behind us | | `Unknown`, poisoned |
+//!
+//! After a sync that failed, pages of what was only written before may be lost as well.
 //!
 //! # Source
 //!
@@ -63,7 +65,8 @@ impl LogFile {
     ///
     /// # Errors
     ///
-    /// [`Refusal::ForeignWrite`] if it is not as it was; [`Refusal::Damaged`] if the host refuses it.
+    /// [`Refusal::ForeignWrite`] if it is not as it was; [`Refusal::Damaged`] if the host refuses
+    /// it.
     pub(super) fn open(
         volume: &dyn Volume,
         root: &Root,

@@ -12,7 +12,7 @@ use gatelog_engine::rules::{Draft, SessionHeader};
 use gatelog_engine::session_files::{Encoding, FilesConfig, SessionFiles};
 use gatelog_engine::storage::{Sim, Storage, Volume};
 
-pub(crate) const ROOT: &str = "/home/sessions";
+pub(crate) const ROOT: &str = "/srv/sessions";
 pub(crate) const T0: u64 = 1_750_000_000_000;
 
 pub(crate) fn config(encoding: Encoding) -> FilesConfig {
@@ -29,7 +29,8 @@ pub(crate) fn open(sim: &Sim, encoding: Encoding) -> SessionFiles {
 
 pub(crate) fn header(id: &str) -> SessionHeader {
     header_of(&format!(
-        r#"{{"type":"session","version":0,"id":"{id}","createdAt":{T0},"cwd":"/srv/proj","delegationDepth":0}}"#
+        "{{\"type\":\"session\",\"version\":0,\"id\":\"{id}\",\"createdAt\":{T0},\
+         \"cwd\":\"/srv/proj\",\"delegationDepth\":0}}"
     ))
 }
 

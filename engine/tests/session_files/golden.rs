@@ -113,7 +113,8 @@ fn runs_of_three_chunks_are_packed_and_shorter_ones_are_not() {
     assert_eq!(
         lines[5],
         "{\"type\":\"tool-call-chunks\",\"seq0\":7,\"time0\":1750000000010,\"data\":{\"turn\":1,\
-         \"step\":1,\"index\":1,\"dt\":[1,0],\"id\":\"c\",\"name\":\"ls\",\"args\":[\"{\",\"{\",\"{\"]}}"
+         \"step\":1,\"index\":1,\"dt\":[1,0],\"id\":\"c\",\"name\":\"ls\",\
+         \"args\":[\"{\",\"{\",\"{\"]}}"
     );
     // The host sees the same events again, each spelt as it was given.
     let events = events(&store, "a");
@@ -155,7 +156,7 @@ fn a_header_is_put_into_the_order_of_the_host() {
     let store = open(&sim, Encoding::Plain);
     let none = batch(0, Vec::new());
     store.create("a/b", &header_of(given), none, Durability::Synced).expect("created");
-    let path = "/home/sessions/--root--/a~002Fb/session.jsonl";
+    let path = "/srv/sessions/--root--/a~002Fb/session.jsonl";
     let bytes = sim.image(path).expect("it is there");
     let expected = "{\"type\":\"session\",\"version\":0,\"id\":\"a/b\",\"createdAt\":1,\
         \"cwd\":\"/\",\"parentSession\":\"p\",\"seedLength\":2,\"origin\":\"subagent\",\
@@ -171,7 +172,7 @@ fn folders_belong_to_their_owner_and_the_temporary_file_is_gone() {
     let store = open(&sim, Encoding::Zstd);
     create(&store, "a", Vec::new());
     assert_eq!(sim.disk().link_count(&log("a", Encoding::Zstd)).expect("it is there"), 1);
-    let listed: Vec<String> = names(&*sim, std::path::Path::new("/home/sessions"));
+    let listed: Vec<String> = names(&*sim, std::path::Path::new("/srv/sessions"));
     assert_eq!(listed, ["--srv-proj--"]);
     assert!(sim.disk().stat(&folder("a")).is_ok());
 }

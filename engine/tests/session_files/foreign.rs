@@ -143,21 +143,26 @@ fn a_lock_file_that_was_made_anew_is_noticed() {
 #[test]
 fn another_append_in_the_middle_of_ours_poisons() {
     use gatelog_engine::storage::sim::{Call, Cause, Failure, Fault};
-    let sim = Sim::new(1);
-    let store = started(&sim);
-    // The write is done, and then fails; before we can cut it off, somebody writes behind it.
-    sim.hold_syncs();
-    std::thread::scope(|scope| {
-        let appending = scope.spawn(|| append(&store, "a", 1, &["x"]));
-        assert!(sim.wait_for_held_syncs(1, std::time::Duration::from_secs(60)));
-        append_bytes(&sim.disk(), &log("a", Encoding::Plain), b"{\"other\":1}\n");
-        sim.fail(Fault::new(Call::Sync, Failure::Error(Cause::Eio)));
-        sim.release_syncs();
-        let ended = appending.join().expect("no panic");
-        assert!(matches!(ended, Err(AppendError::Unknown(_))), "{ended:?}");
-    });
-    assert!(store.poisoned().is_some());
-    assert!(matches!(refusal(append(&store, "a", 1, &["x"])), Refusal::Poisoned));
-    let bytes = sim.image(log("a", Encoding::Plain)).expect("it is there");
-    assert!(bytes.ends_with(b"{\"other\":1}\n"), "what another wrote is not cut off");
+    for fails in [false, true] {
+        let sim = Sim::new(1);
+        let store = started(&sim);
+        // Ours is written. Before it is synced, or can be cut off, somebody writes behind it.
+        sim.hold_syncs();
+        if fails {
+            sim.fail(Fault::new(Call::Sync, Failure::Error(Cause::Eio)));
+        }
+        std::thread::scope(|scope| {
+            let appending = scope.spawn(|| append(&store, "a", 1, &["x"]));
+            assert!(sim.wait_for_held_syncs(1, std::time::Duration::from_secs(60)));
+            append_bytes(&sim.disk(), &log("a", Encoding::Plain), b"{\"other\":1}\n");
+            sim.release_syncs();
+            let ended = appending.join().expect("no panic");
+            assert!(matches!(ended, Err(AppendError::Unknown(_))), "{ended:?}");
+        });
+        assert_eq!(sim.faults_left(), 0);
+        assert!(store.poisoned().is_some());
+        assert!(matches!(refusal(append(&store, "a", 1, &["x"])), Refusal::Poisoned));
+        let bytes = sim.image(log("a", Encoding::Plain)).expect("it is there");
+        assert!(bytes.ends_with(b"{\"other\":1}\n"), "what another wrote is not cut off");
+    }
 }

@@ -8,5 +8,6 @@ pub mod storage;
 pub mod machine;
 pub mod backend;
 pub mod dsh;
+pub mod session_files;
 pub mod log;
 pub mod store;

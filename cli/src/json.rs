@@ -79,6 +79,7 @@ pub(crate) fn write_rule(output: &mut impl Write, rule: &Rule) -> io::Result<()>
         "rule": rule.id,
         "host": rule.host.map(gatelog_validator::rule::Severity::word),
         "strict": rule.strict.word(),
+        "basis": rule.basis.word(),
         "summary": rule.summary,
         "help": rule.help,
     });

@@ -54,7 +54,7 @@ impl Judge<'_> {
         report.version = seen.reading.version;
         report.session.clone_from(&seen.reading.shown_id);
         report.events = seen.reading.events;
-        seen.fold.finish(&seen.reading, !is_live);
+        seen.fold.finish(seen.reading.events, !is_live);
         self.refusals(&mut report, &seen);
         let refuses = report.host == HostAct::Refuses;
         if !refuses {

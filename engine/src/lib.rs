@@ -8,3 +8,4 @@ pub mod storage;
 pub mod machine;
 pub mod backend;
 pub mod dsh;
+pub mod replay;

@@ -137,9 +137,9 @@ fn number(value: Option<Json<'_>>) -> Option<u64> {
     value?.as_number().filter(|number| is_seq(*number)).map(|number| number as u64)
 }
 
-/// Takes the word that an event says; a payload without one changes nothing.
+/// Takes the word that an event says. The host looks at the last event alone: one without a word
+/// takes back what was said before.
 fn say(said: &mut Option<Said>, event: &Event<'_>, key: &str) {
-    if let Some(word) = event.field(key).as_ref().and_then(Json::as_text) {
-        *said = Some(Said { word: word.to_lossy().into_owned(), seq: event.seq });
-    }
+    let word = event.field(key).as_ref().and_then(Json::as_text);
+    *said = word.map(|word| Said { word: word.to_lossy().into_owned(), seq: event.seq });
 }

@@ -112,7 +112,7 @@ fn write_line(output: &mut impl Write, object: &Value) -> io::Result<()> {
 }
 
 /// Spells out the hostile characters of compact JSON, which has them only inside its strings.
-fn spelled_out(json: &str) -> String {
+pub(crate) fn spelled_out(json: &str) -> String {
     let mut shown = String::with_capacity(json.len() + 16);
     for character in json.chars() {
         if is_hostile(character) {

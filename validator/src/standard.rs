@@ -8,8 +8,8 @@
 //! | an event breaks | `admit` | `adopt` |
 //! |---|---|---|
 //! | a rule of the loader | refuses; the first in the loader's order | reports each |
-//! | a rule of a companion that is an error | refuses; the first in the companions' order | reports |
-//! | a rule that is a warning or a note, or one of the end | admits | reports |
+//! | an error of a companion | refuses; the first in the companions' order | reports each |
+//! | a warning or a note, or a rule of the end | admits | reports each |
 //!
 //! Under [`Profile::Strict`] what only that profile demands counts as an error, since nothing but
 //! the gate writes to a store of our own; [`Standard::with_extras_as_warnings`] takes that back.

@@ -255,7 +255,12 @@ fn a_type_is_admitted_if_it_is_registered_or_ignorable() {
 
 #[test]
 fn a_session_that_died_is_closed_in_the_hosts_words() {
-    let message = r#"{"turn":1,"step":1,"message":{"id":"a","role":"assistant","content":[{"type":"tool-call","id":"c","name":"t"}],"source":{"kind":"model","provider":"p","model":"m"}}}"#;
+    let message = [
+        r#"{"turn":1,"step":1,"message":{"id":"a","role":"assistant","#,
+        r#""content":[{"type":"tool-call","id":"c","name":"t"}],"#,
+        r#""source":{"kind":"model","provider":"p","model":"m"}}}"#,
+    ]
+    .concat();
     let call = r#"{"turn":1,"step":1,"callId":"c","name":"t","arguments":""}"#;
     let log = [
         turn(),

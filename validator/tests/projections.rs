@@ -111,9 +111,8 @@ proptest! {
 
 /// What the live state shows is what the projections show.
 fn assert_live(facts: &Facts, views: &[Value]) {
-    let word = |said: &Option<gatelog_validator::facts::Said>| {
-        said.as_ref().map(|said| said.word.clone())
-    };
+    let word =
+        |said: &Option<gatelog_validator::facts::Said>| said.as_ref().map(|said| said.word.clone());
     assert_eq!(word(&facts.policy).as_deref().unwrap_or("ask"), views[0]["effective"]);
     assert_eq!(word(&facts.mode).as_deref().unwrap_or("workspace-write"), views[1]["effective"]);
     assert_eq!(facts.seeded, views[2]["seeded"]);

@@ -1,4 +1,4 @@
-//! A session that is mostly lawful: what comes next is chosen by a tape, and now and then it is odd.
+//! A session that is mostly lawful: a tape chooses what comes next, and now and then it is odd.
 
 use gatelog_engine::rules::Draft;
 
@@ -16,10 +16,7 @@ struct State {
     asks: Vec<u64>,
     runs: Vec<u64>,
     compaction: Option<(u64, bool)>,
-    summarised: bool,
     nodes: Vec<u64>,
-    hooks: Vec<u64>,
-    retries: u64,
 }
 
 /// What becomes of the session if a draft is accepted.
@@ -100,18 +97,29 @@ impl<'a> Story<'a> {
         draft
     }
 
-    #[expect(clippy::too_many_lines, reason = "one arm for each kind of draft")]
+    /// Chooses what comes next, and says what becomes of the session if it is accepted.
     fn plan(&mut self) -> (Draft, Effect) {
-        let state = self.state.clone();
-        let (turn, step, id) = (state.turns, state.steps, state.ids);
-        let none: Effect = Box::new(|_, _| {});
-        let plain = |kind: &str, data: String| (Draft::new(kind, data), none);
         // A session that nothing is open in starts a turn, most of the time.
         let choice = match self.pick(44) {
-            0..=9 if !state.in_turn => 0,
-            0..=9 if !state.in_step => 1,
+            0..=9 if !self.state.in_turn => 0,
+            0..=9 if !self.state.in_step => 1,
             other => other,
         };
+        match choice {
+            0..=6 => self.boundary(choice),
+            7 | 8 => self.user(),
+            9..=12 => self.assistant(),
+            13..=15 => self.call(),
+            16..=18 => self.result(),
+            19..=25 => self.approval(choice),
+            29..=32 => self.command(choice),
+            33..=35 => self.compaction(choice),
+            _ => self.setting(choice),
+        }
+    }
+
+    fn boundary(&mut self, choice: usize) -> (Draft, Effect) {
+        let (turn, step) = (self.state.turns, self.state.steps);
         match choice {
             0 => (
                 Draft::new("turn/start", format!(r#"{{"turn":{}}}"#, turn + 1)),
@@ -132,162 +140,165 @@ impl<'a> Story<'a> {
                     state.made_calls.clear();
                 }),
             ),
-            5 | 6 => {
+            _ => {
                 let reason = ["completed", "max-tokens", "later"][self.pick(3)];
                 let data = format!(r#"{{"turn":{turn},"reason":{{"kind":"{reason}"}}}}"#);
                 (Draft::new("turn/end", data), Box::new(|state, _| state.in_turn = false))
             }
-            7 | 8 => {
-                let data = format!(
-                    r#"{{"id":"m{id}","role":"user","source":{{"kind":"user"}},"content":[]}}"#
-                );
-                let draft = self.on_surface(Draft::new("user/message", data));
-                (draft, node())
-            }
-            9..=12 => {
-                let calls = self.pick(3) as u64;
-                let blocks: Vec<_> = (0..calls)
-                    .map(|call| {
-                        let call = id + call;
-                        format!(r#"{{"type":"tool-call","id":"c{call}","name":"t"}}"#)
-                    })
-                    .collect();
-                let usage = [
-                    "",
-                    r#","usage":{"inputTokens":10,"outputTokens":2}"#,
-                    r#","usage":{"inputTokens":7,"outputTokens":1,"cacheReadTokens":3}"#,
-                ][self.pick(3)];
-                let data = format!(
-                    r#"{{"turn":{turn},"step":{step},"message":{{"id":"a{id}","role":"assistant","content":[{}],"source":{{"kind":"model","provider":"p","model":"m"}}}}{usage}}}"#,
-                    blocks.join(",")
-                );
-                let effect: Effect = Box::new(move |state, seq| {
-                    state.asked_calls.extend((0..calls).map(|call| id + call));
-                    state.ids += calls + 1;
-                    state.nodes.push(seq);
-                });
-                (Draft::new("assistant/message", data).appended(), effect)
-            }
-            13..=15 => {
-                let call = pop(&state.asked_calls, id);
-                let data = format!(
-                    r#"{{"turn":{turn},"step":{step},"callId":"c{call}","name":"t","arguments":"{{}}"}}"#
-                );
-                let effect: Effect = Box::new(move |state, _| {
-                    state.asked_calls.retain(|other| *other != call);
-                    state.made_calls.push(call);
-                });
-                (Draft::new("tool/call", data), effect)
-            }
-            16..=18 => {
-                let call = pop(&state.made_calls, id);
-                let error = ["", r#","isError":true"#][self.pick(2)];
-                let data = format!(
-                    r#"{{"turn":{turn},"step":{step},"message":{{"id":"r{id}","role":"user","source":{{"kind":"tool","callId":"c{call}"}},"content":[{{"type":"tool-result","toolCallId":"c{call}","content":[]{error}}}]}}}}"#
-                );
-                let effect: Effect = Box::new(move |state, seq| {
-                    state.made_calls.retain(|other| *other != call);
-                    state.ids += 1;
-                    state.nodes.push(seq);
-                });
-                (Draft::new("tool/result", data).appended(), effect)
-            }
-            19..=21 => {
-                let call = state.made_calls.last().copied().unwrap_or(id);
-                let data = format!(r#"{{"id":"q{id}","toolName":"t","callId":"c{call}"}}"#);
-                let effect: Effect = Box::new(move |state, _| {
-                    state.asks.push(id);
-                    state.ids += 1;
-                });
-                (Draft::new("approval/asked", data), effect)
-            }
-            22..=25 => {
-                let ask = pop(&state.asks, id);
-                let outcome =
-                    ["allowed-once", "rejected", "cancelled", "unavailable"][self.pick(4)];
-                let data = format!(r#"{{"id":"q{ask}","outcome":"{outcome}"}}"#);
-                let effect: Effect =
-                    Box::new(move |state, _| state.asks.retain(|other| *other != ask));
-                (Draft::new("approval/decided", data), effect)
-            }
+        }
+    }
+
+    fn user(&mut self) -> (Draft, Effect) {
+        let id = self.state.ids;
+        let source = r#"{"kind":"user"}"#;
+        let data = format!(r#"{{"id":"m{id}","role":"user","source":{source},"content":[]}}"#);
+        (self.on_surface(Draft::new("user/message", data)), node())
+    }
+
+    fn assistant(&mut self) -> (Draft, Effect) {
+        let (turn, step, id) = (self.state.turns, self.state.steps, self.state.ids);
+        let calls = self.pick(3) as u64;
+        let block = |call| format!(r#"{{"type":"tool-call","id":"c{call}","name":"t"}}"#);
+        let blocks: Vec<_> = (id..id + calls).map(block).collect();
+        let blocks = blocks.join(",");
+        let usage = [
+            "",
+            r#","usage":{"inputTokens":10,"outputTokens":2}"#,
+            r#","usage":{"inputTokens":7,"outputTokens":1,"cacheReadTokens":3}"#,
+        ][self.pick(3)];
+        let source = r#"{"kind":"model","provider":"p","model":"m"}"#;
+        let message = format!(
+            r#"{{"id":"a{id}","role":"assistant","content":[{blocks}],"source":{source}}}"#
+        );
+        let data = format!(r#"{{"turn":{turn},"step":{step},"message":{message}{usage}}}"#);
+        let effect: Effect = Box::new(move |state, seq| {
+            state.asked_calls.extend(id..id + calls);
+            state.ids += calls + 1;
+            state.nodes.push(seq);
+        });
+        (Draft::new("assistant/message", data).appended(), effect)
+    }
+
+    fn call(&mut self) -> (Draft, Effect) {
+        let (turn, step) = (self.state.turns, self.state.steps);
+        let call = pop(&self.state.asked_calls, self.state.ids);
+        let data = format!(
+            r#"{{"turn":{turn},"step":{step},"callId":"c{call}","name":"t","arguments":"x"}}"#
+        );
+        let effect: Effect = Box::new(move |state, _| {
+            state.asked_calls.retain(|other| *other != call);
+            state.made_calls.push(call);
+        });
+        (Draft::new("tool/call", data), effect)
+    }
+
+    fn result(&mut self) -> (Draft, Effect) {
+        let (turn, step, id) = (self.state.turns, self.state.steps, self.state.ids);
+        let call = pop(&self.state.made_calls, id);
+        let error = ["", r#","isError":true"#][self.pick(2)];
+        let source = format!(r#"{{"kind":"tool","callId":"c{call}"}}"#);
+        let block =
+            format!(r#"{{"type":"tool-result","toolCallId":"c{call}","content":[]{error}}}"#);
+        let message =
+            format!(r#"{{"id":"r{id}","role":"user","source":{source},"content":[{block}]}}"#);
+        let data = format!(r#"{{"turn":{turn},"step":{step},"message":{message}}}"#);
+        let effect: Effect = Box::new(move |state, seq| {
+            state.made_calls.retain(|other| *other != call);
+            state.ids += 1;
+            state.nodes.push(seq);
+        });
+        (Draft::new("tool/result", data).appended(), effect)
+    }
+
+    fn approval(&mut self, choice: usize) -> (Draft, Effect) {
+        let id = self.state.ids;
+        if choice <= 21 {
+            let call = self.state.made_calls.last().copied().unwrap_or(id);
+            let data = format!(r#"{{"id":"q{id}","toolName":"t","callId":"c{call}"}}"#);
+            let effect: Effect = Box::new(move |state, _| {
+                state.asks.push(id);
+                state.ids += 1;
+            });
+            return (Draft::new("approval/asked", data), effect);
+        }
+        let ask = pop(&self.state.asks, id);
+        let outcome = ["allowed-once", "rejected", "cancelled", "unavailable"][self.pick(4)];
+        let data = format!(r#"{{"id":"q{ask}","outcome":"{outcome}"}}"#);
+        let effect: Effect = Box::new(move |state, _| state.asks.retain(|other| *other != ask));
+        (Draft::new("approval/decided", data), effect)
+    }
+
+    fn command(&mut self, choice: usize) -> (Draft, Effect) {
+        let id = self.state.ids;
+        if choice <= 30 {
+            let args = ["", r#","args":"x y""#][self.pick(2)];
+            let source = r#"{"kind":"user"}"#;
+            let data = format!(r#"{{"commandId":"k{id}","name":"n"{args},"source":{source}}}"#);
+            let effect: Effect = Box::new(move |state, _| {
+                state.runs.push(id);
+                state.ids += 1;
+            });
+            return (Draft::new("command/run", data), effect);
+        }
+        let run = pop(&self.state.runs, id);
+        let more = ["", r#","text":"done""#, r#","sourceEventSeq":0"#][self.pick(3)];
+        let kind = ["success", "error"][self.pick(2)];
+        let data = format!(r#"{{"commandId":"k{run}","kind":"{kind}"{more}}}"#);
+        let effect: Effect = Box::new(move |state, _| state.runs.retain(|other| *other != run));
+        (Draft::new("command/done", data), effect)
+    }
+
+    fn compaction(&mut self, choice: usize) -> (Draft, Effect) {
+        let State { turns, in_turn, ids, compaction, .. } = self.state;
+        let turn = |in_turn| if in_turn { turns.to_string() } else { "null".to_owned() };
+        if choice == 33 {
+            let data = format!(r#"{{"compactionId":"z{ids}","turn":{}}}"#, turn(in_turn));
+            let effect: Effect = Box::new(move |state, _| {
+                state.compaction = Some((ids, in_turn));
+                state.ids += 1;
+            });
+            return (Draft::new("compaction/start", data), effect);
+        }
+        let (id, in_turn) = compaction.unwrap_or((ids, in_turn));
+        let data =
+            format!(r#"{{"compactionId":"z{id}","turn":{},"error":"it failed"}}"#, turn(in_turn));
+        (Draft::new("compaction/end", data), Box::new(|state, _| state.compaction = None))
+    }
+
+    fn setting(&mut self, choice: usize) -> (Draft, Effect) {
+        const MODES: [&str; 4] = ["read-only", "workspace-write", "danger-full-access", "mine"];
+        let id = self.state.ids;
+        let (kind, data) = match choice {
             26 => {
                 let policy = ["ask", "never"][self.pick(2)];
-                plain("approval/policy", format!(r#"{{"policy":"{policy}"}}"#))
+                ("approval/policy", format!(r#"{{"policy":"{policy}"}}"#))
             }
-            27 => {
-                let mode = ["read-only", "workspace-write", "danger-full-access"][self.pick(3)];
-                plain("sandbox/mode", format!(r#"{{"mode":"{mode}"}}"#))
-            }
-            28 => {
-                let preset = ["read-only", "workspace-write", "danger-full-access", "mine"];
-                let preset = preset[self.pick(4)];
-                plain("permission/preset", format!(r#"{{"preset":"{preset}"}}"#))
-            }
-            29 | 30 => {
-                let args = ["", r#","args":"x y""#][self.pick(2)];
-                let data = format!(
-                    r#"{{"commandId":"k{id}","name":"n"{args},"source":{{"kind":"user"}}}}"#
-                );
-                let effect: Effect = Box::new(move |state, _| {
-                    state.runs.push(id);
-                    state.ids += 1;
-                });
-                (Draft::new("command/run", data), effect)
-            }
-            31 | 32 => {
-                let run = pop(&state.runs, id);
-                let more = ["", r#","text":"done""#, r#","sourceEventSeq":0"#][self.pick(3)];
-                let kind = ["success", "error"][self.pick(2)];
-                let data = format!(r#"{{"commandId":"k{run}","kind":"{kind}"{more}}}"#);
-                let effect: Effect =
-                    Box::new(move |state, _| state.runs.retain(|other| *other != run));
-                (Draft::new("command/done", data), effect)
-            }
-            33 => {
-                let turn = if state.in_turn { turn.to_string() } else { "null".to_owned() };
-                let data = format!(r#"{{"compactionId":"z{id}","turn":{turn}}}"#);
-                let in_turn = state.in_turn;
-                let effect: Effect = Box::new(move |state, _| {
-                    state.compaction = Some((id, in_turn));
-                    state.summarised = false;
-                    state.ids += 1;
-                });
-                (Draft::new("compaction/start", data), effect)
-            }
-            34 | 35 => {
-                let (compaction, in_turn) = state.compaction.unwrap_or((id, state.in_turn));
-                let turn = if in_turn { turn.to_string() } else { "null".to_owned() };
-                let data = format!(
-                    r#"{{"compactionId":"z{compaction}","turn":{turn},"error":"it failed"}}"#
-                );
-                (Draft::new("compaction/end", data), Box::new(|state, _| state.compaction = None))
-            }
+            27 => ("sandbox/mode", format!(r#"{{"mode":"{}"}}"#, MODES[self.pick(3)])),
+            28 => ("permission/preset", format!(r#"{{"preset":"{}"}}"#, MODES[self.pick(4)])),
             36 => {
                 let status = ["pending", "completed"][self.pick(2)];
-                let data = format!(r#"{{"todos":[{{"content":"a{id}","status":"{status}"}}]}}"#);
-                plain("todo/write", data)
+                let todo = format!(r#"{{"content":"a{id}","status":"{status}"}}"#);
+                ("todo/write", format!(r#"{{"todos":[{todo}]}}"#))
             }
             37 => {
                 let model = ["m", "n"][self.pick(2)];
-                let data = format!(
-                    r#"{{"reason":"change","header":{{"config":{{"provider":"p","model":"{model}"}}}}}}"#
-                );
-                plain("request/header", data)
+                let config = format!(r#"{{"provider":"p","model":"{model}"}}"#);
+                let header = format!(r#"{{"reason":"change","header":{{"config":{config}}}}}"#);
+                ("request/header", header)
             }
             38 => {
-                let data =
-                    format!(r#"{{"title":"t{id}","messageSeqs":[],"source":{{"kind":"user"}}}}"#);
-                plain("session/title", data)
+                let source = r#"{"kind":"user"}"#;
+                let title = format!(r#"{{"title":"t{id}","messageSeqs":[],"source":{source}}}"#);
+                ("session/title", title)
             }
-            39 => plain("session/end-seed", "{}".to_owned()),
-            40 => plain("acme/note", format!(r#"{{"text":"n{id}"}}"#)),
-            41 => {
-                let (draft, effect) = plain("acme/unheard", "{}".to_owned());
-                (Draft { ignorable: self.pick(2) == 0, ..draft }, effect)
-            }
-            42 => plain("plan/mode", r#"{"active":true}"#.to_owned()),
-            _ => plain("feedback/record", r#"{"text":"good"}"#.to_owned()),
-        }
+            39 => ("session/end-seed", "{}".to_owned()),
+            40 => ("acme/note", format!(r#"{{"text":"n{id}"}}"#)),
+            41 => ("acme/unheard", "{}".to_owned()),
+            42 => ("plan/mode", r#"{"active":true}"#.to_owned()),
+            _ => ("feedback/record", r#"{"text":"good"}"#.to_owned()),
+        };
+        let ignorable = choice == 41 && self.pick(2) == 0;
+        (Draft { ignorable, ..Draft::new(kind, data) }, Box::new(|_, _| {}))
     }
 
     /// Puts a message on the surface: at its end, or in place of another one.

@@ -64,8 +64,7 @@ fn knob(rows: &[Row], kind: &str, key: &str, composed: &str) -> Value {
 fn permissions(rows: &[Row]) -> Value {
     let sandbox = knob(rows, "sandbox/mode", "mode", "workspace-write")["effective"].clone();
     let approval = knob(rows, "approval/policy", "policy", "ask")["effective"].clone();
-    let table =
-        [("read-only", "ask"), ("workspace-write", "ask"), ("danger-full-access", "never")];
+    let table = [("read-only", "ask"), ("workspace-write", "ask"), ("danger-full-access", "never")];
     let selected = find_last(rows, "permission/preset").map(|at| rows[at].data["preset"].clone());
     let fits = |(name, policy): &(&str, &str)| sandbox == *name && approval == *policy;
     // In the shipped table no two rows stand for the same, so that the selection decides nothing.

@@ -160,9 +160,10 @@ fn all_of(source: &dyn EventSource, options: Replay) -> Vec<(String, Folded)> {
 fn threads_and_stores_do_not_change_a_result() {
     let logs = logs(1000);
     let name = |at: usize| format!("/s{at:04}");
-    let memory = logs.iter().enumerate().fold(Memory::new(), |memory, (at, log)| {
-        memory.file(name(at), file(log))
-    });
+    let memory = logs
+        .iter()
+        .enumerate()
+        .fold(Memory::new(), |memory, (at, log)| memory.file(name(at), file(log)));
     let targets = (0..logs.len()).map(|at| target(&name(at))).collect();
     let files = LogFiles::new(&memory, targets, 1 << 20);
     let one = all_of(&files, Replay { threads: 1, at: None });
@@ -219,7 +220,6 @@ fn a_file_that_the_host_refuses_is_an_error_and_no_other_session_suffers() {
         ControlFlow::Continue(())
     })
     .expect("the names are known");
-    let expected =
-        [("/a", Err(ErrorKind::Corrupt)), ("/b", Ok(())), ("/c", Err(ErrorKind::Io))];
+    let expected = [("/a", Err(ErrorKind::Corrupt)), ("/b", Ok(())), ("/c", Err(ErrorKind::Io))];
     assert_eq!(words, expected.map(|(name, word)| (name.to_owned(), word)));
 }

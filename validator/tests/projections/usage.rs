@@ -16,11 +16,7 @@ fn counted(header: &SessionHeader, log: &[Draft]) -> (u64, u64, u64) {
     }
     let view = &shown(&folding.views())[6];
     let count = |value: &Value| value.as_u64().expect("a count");
-    (
-        count(&view["requests"]),
-        count(&view["tokens"]["input"]),
-        count(&view["tokens"]["output"]),
-    )
+    (count(&view["requests"]), count(&view["tokens"]["input"]), count(&view["tokens"]["output"]))
 }
 
 fn message(input: u64) -> Draft {

@@ -1,6 +1,6 @@
 // What an agent may do at the end of a log: approval policy, sandbox mode, and the permission
-// preset that is current. The host's own packages answer under the table that it ships, over a stub of the
-// executor; `gatelog project` answers for us.
+// preset that is current. The host's own packages answer under the table that it ships, over a stub
+// of the executor; `gatelog project` answers for us.
 
 import { spawn } from 'node:child_process'
 import path from 'node:path'

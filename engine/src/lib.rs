@@ -11,3 +11,4 @@ pub mod dsh;
 pub mod session_files;
 pub mod log;
 pub mod store;
+pub mod replay;

@@ -19,6 +19,7 @@ use crate::machine::Machine;
 use crate::rules::SessionHeader;
 use crate::storage::Volume;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -94,6 +95,11 @@ impl Log {
     pub fn progress(&self) -> (u64, u64) {
         let order = self.inner.writer.order();
         (order.progress.durable, order.last_lsn())
+    }
+
+    /// Returns how often a group was synced since the store was opened.
+    pub fn syncs(&self) -> u64 {
+        self.inner.writer.syncs.load(Ordering::Relaxed)
     }
 
     /// Returns how the end of the log was found when it was opened, or opened anew.

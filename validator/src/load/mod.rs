@@ -19,6 +19,7 @@
 
 pub mod message;
 pub mod request;
+pub mod order;
 pub mod surface;
 
 use crate::load::surface::Surface;

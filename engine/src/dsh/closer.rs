@@ -67,7 +67,8 @@ fn member<'a>(data: Json<'a>, has_data: bool, key: &str) -> Result<Option<Json<'
     Ok(data.get(key))
 }
 
-/// A value that closers repeat, kept cheaply: it is printed only when closers are.
+/// A value that closers repeat, kept cheaply: it is printed only when closers are, a long text in
+/// brief.
 #[derive(Clone, Debug)]
 enum Written {
     Absent,
@@ -81,7 +82,7 @@ impl Written {
         match value {
             None => Self::Absent,
             Some(value) => {
-                value.as_number().map_or_else(|| Self::Raw(value.raw().into()), Self::Number)
+                value.as_number().map_or_else(|| Self::Raw(value.remembered().into()), Self::Number)
             }
         }
     }
@@ -108,6 +109,9 @@ impl Written {
 fn map_key(id: Option<Json<'_>>) -> Option<Vec<u8>> {
     let Some(id) = id else { return Some(b"u".to_vec()) };
     if let Some(text) = id.as_text() {
+        if let Some(brief) = text.brief() {
+            return Some([b"l", brief.to_bytes().as_slice()].concat());
+        }
         return Some([b"s", text.to_wtf8().as_ref()].concat());
     }
     if let Some(number) = id.as_number() {

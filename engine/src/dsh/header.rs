@@ -14,10 +14,31 @@
 
 use crate::dsh::fault::{Fault, FaultKind, clip};
 use crate::event::Place;
-use crate::json::{Document, Json, display, is_count, is_seq};
+use crate::json::{Defect, Document, Json, display, is_count, is_seq};
+use std::collections::BTreeMap;
 
 /// The newest format that is known here.
 pub const NEWEST: u64 = 4;
+
+/// A header up to this many bytes is kept whole, and so is each of its members that counts.
+const WHOLE_BYTES_MAX: usize = 1 << 16;
+
+/// The keys that any reader looks at.
+const KEYS: [&str; 13] = [
+    "type",
+    "version",
+    "id",
+    "createdAt",
+    "delegationDepth",
+    "isSeeded",
+    "cwd",
+    "parentSession",
+    "seedLength",
+    "origin",
+    "agentPreset",
+    "sandboxMode",
+    "approvalPolicy",
+];
 
 /// A header that its format's reader accepts at first sight.
 #[derive(Debug)]
@@ -56,15 +77,16 @@ const NOT_HEADER: &str = "corrupt session log: first line is not a session heade
 const NOT_OBJECT: &str = "corrupt session log: first line is not a JSON object";
 const RETIRED: &str = "session header uses retired policy baseline fields";
 
-/// Judges line 1, given without its line feed, as the reader of a format does.
+/// Judges line 1, given without its line feed and as what scanning it gave, as the reader of a
+/// format does.
 ///
 /// `generation` is the format that the file's name states; without one the header's own version
 /// decides, and so names the reader.
-pub fn judge(line: &[u8], generation: Option<u64>) -> Judged {
-    let document = match Document::parse(line.to_vec()) {
-        Ok(document) => document,
+pub fn judge(line: &[u8], root: Result<Json<'_>, Defect>, generation: Option<u64>) -> Judged {
+    let document = match root {
+        Ok(root) => kept(root),
         Err(defect) if defect.is_limit() => {
-            let message = "the header is not checked: it holds more values than are looked at";
+            let message = "the header is not checked: larger than 512 MiB, or of too many values";
             let fault = Fault::new(FaultKind::Limit, "limit/line", message, None, place());
             return Judged { header: Err(fault), version: None, id: None, shown_id: None };
         }
@@ -95,6 +117,30 @@ pub fn judge(line: &[u8], generation: Option<u64>) -> Judged {
         (Ok(()), Some(id)) => Ok(Header { version: reader, id: id.clone(), document }),
     };
     Judged { header, version, id, shown_id }
+}
+
+/// Keeps what readers look at of a header, in memory that does not grow with it: no session that
+/// the host can have stored has an id or a path anywhere near as long as what is cut here.
+fn kept(root: Json<'_>) -> Document {
+    let text = if root.raw().len() <= WHOLE_BYTES_MAX || !root.is_object() {
+        root.cut(WHOLE_BYTES_MAX)
+    } else {
+        let mut members: BTreeMap<&str, Json<'_>> = BTreeMap::new();
+        for (key, value) in root.members() {
+            // Which of the keys that nobody knows it is does not matter.
+            let known = KEYS.into_iter().find(|known| key.eq_str(known)).unwrap_or("unknown");
+            members.insert(known, value);
+        }
+        let mut text = vec![b'{'];
+        for (key, value) in members {
+            let comma = if text.len() > 1 { "," } else { "" };
+            text.extend_from_slice(format!("{comma}\"{key}\":").as_bytes());
+            text.extend_from_slice(&value.cut(WHOLE_BYTES_MAX));
+        }
+        text.push(b'}');
+        text
+    };
+    Document::parse(text).expect("members of JSON make JSON")
 }
 
 fn is_member_count(root: Json<'_>, key: &str) -> bool {

@@ -31,4 +31,5 @@ pub mod record;
 pub mod scan;
 pub mod legacy;
 pub mod closer;
+mod intake;
 pub mod read;

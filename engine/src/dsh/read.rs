@@ -5,15 +5,17 @@ use crate::dsh::damage::Defective;
 use crate::dsh::decode::Decoder;
 use crate::dsh::fault::{Fault, FaultKind};
 use crate::dsh::frame::Frame;
-use crate::dsh::header::{self, Header, Judged, NEWEST};
-use crate::dsh::line::{LineSink, LineView, Lines, Rest};
-use crate::dsh::record::RecordSink;
+use crate::dsh::header::{Header, Judged};
+use crate::dsh::intake::Intake;
+use crate::dsh::line::{LineSink, Lines, Rest};
 use crate::dsh::scan::LogScan;
 use crate::dsh::source::{Framed, Plain, Stream};
 use crate::dsh::text::{self, Source};
 use crate::event::Place;
 use crate::storage::File;
 use std::io;
+
+pub use crate::dsh::intake::HeaderSink;
 
 /// How a log is to be read.
 #[derive(Clone, Copy, Debug)]
@@ -84,66 +86,6 @@ pub fn read(
     }
 }
 
-/// Takes a log's header and records.
-pub trait HeaderSink: RecordSink {
-    /// Takes the header that the reader accepted, before the first record.
-    fn header(&mut self, header: &Header);
-}
-
-/// Takes line 1, then scans the rest.
-struct Intake<'s> {
-    options: &'s Options,
-    judged: Option<Judged>,
-    scan: Option<LogScan<'s>>,
-    sink: Option<&'s mut dyn HeaderSink>,
-    /// A fault that came before the header was seen.
-    early: Option<Fault>,
-}
-
-impl<'s> Intake<'s> {
-    fn new(options: &'s Options, sink: &'s mut dyn HeaderSink) -> Self {
-        Self { options, judged: None, scan: None, sink: Some(sink), early: None }
-    }
-
-    fn begin(&mut self, line: &LineView<'_>) {
-        let judged = header::judge(line.text, self.options.generation);
-        let Some(sink) = self.sink.take() else { return };
-        let format = match &judged.header {
-            Ok(header) => {
-                sink.header(header);
-                header.version
-            }
-            // A header that its reader refuses does not hide what the rows are.
-            Err(_) => self.options.generation.or(judged.version).unwrap_or(0),
-        };
-        let mut scan = LogScan::new(format.min(NEWEST), sink, line.bytes + 1);
-        scan.fault = self.early.take();
-        if let Err(fault) = &judged.header {
-            scan.fault.get_or_insert_with(|| fault.clone());
-        }
-        self.scan = Some(scan);
-        self.judged = Some(judged);
-    }
-}
-
-impl LineSink for Intake<'_> {
-    fn line(&mut self, line: LineView<'_>) {
-        match &mut self.scan {
-            None => self.begin(&line),
-            Some(scan) => scan.line(line),
-        }
-    }
-
-    fn fault(&mut self, fault: Fault) {
-        match &mut self.scan {
-            None => {
-                self.early.get_or_insert(fault);
-            }
-            Some(scan) => scan.fault(fault),
-        }
-    }
-}
-
 /// Formats 0 and 1 pack chunks into rows. The format is known by the name, or by peeking at line 1.
 fn packs(generation: Option<u64>) -> bool {
     generation.is_none_or(|generation| generation <= 1)
@@ -155,7 +97,7 @@ fn plain(
     options: &Options,
     sink: &mut dyn HeaderSink,
 ) -> io::Result<Reading> {
-    let mut intake = Intake::new(options, sink);
+    let mut intake = Intake::new(options.generation, sink);
     let rest = run(&mut Plain::new(file, bytes), options, &mut intake, 1)?.1;
     let Some(mut scan) = intake.scan else {
         let host = "empty or header-less session log";
@@ -258,7 +200,7 @@ fn framed(
     let Some(first) = source.peek() else {
         return Ok(headless(source.walk.fault.unwrap_or_else(|| no_frame(bytes))));
     };
-    let mut intake = Intake::new(options, sink);
+    let mut intake = Intake::new(options.generation, sink);
     intake.early = first_frame(file, first, options)?;
     let (number, rest) = run(&mut source, options, &mut intake, 1)?;
     let walk = source.walk;

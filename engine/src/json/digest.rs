@@ -26,6 +26,11 @@ impl DigestKeys {
         Self([0, 1, 2, 3].map(|number: u64| RandomState::new().hash_one(number) | 1))
     }
 
+    /// Starts the print of a text.
+    pub(super) fn text(&self) -> Pair<'_> {
+        self.start(Tag::Text)
+    }
+
     /// Starts the digest of a value of a kind.
     fn start(&self, tag: Tag) -> Pair<'_> {
         let mut pair = Pair { keys: &self.0, low: self.0[0], high: self.0[1] };
@@ -35,7 +40,7 @@ impl DigestKeys {
 }
 
 /// Two hashes of the same words under different keys.
-struct Pair<'k> {
+pub(super) struct Pair<'k> {
     keys: &'k [u64; 4],
     low: u64,
     high: u64,
@@ -47,18 +52,24 @@ impl Pair<'_> {
         self.high = fold(self.high ^ word.rotate_left(32), self.keys[3]);
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        for word in words {
+    /// Takes bytes of which more follow; a rest of less than eight is left out.
+    pub(super) fn words(&mut self, bytes: &[u8]) {
+        for word in bytes.as_chunks::<8>().0 {
             self.mix(u64::from_le_bytes(*word));
         }
+    }
+
+    /// Takes bytes and their number.
+    pub(super) fn write(&mut self, bytes: &[u8]) {
+        self.words(bytes);
+        let rest = bytes.as_chunks::<8>().1;
         let mut last = [0; 8];
         last[..rest.len()].copy_from_slice(rest);
         self.mix(u64::from_le_bytes(last));
         self.mix(bytes.len() as u64);
     }
 
-    fn finish(&self) -> u128 {
+    pub(super) fn finish(&self) -> u128 {
         u128::from(fold(self.high, self.keys[2])) << 64 | u128::from(fold(self.low, self.keys[3]))
     }
 }
@@ -75,6 +86,8 @@ enum Tag {
     Scalar,
     Number,
     Text,
+    /// A long text, or what stands in for one.
+    Brief,
     Array,
     Object,
     Blank,
@@ -128,7 +141,10 @@ impl<'k> Fold<'k> {
     }
 
     fn scalar(&self, value: Json<'_>) -> Pair<'k> {
-        let (tag, bytes) = match (value.as_text(), value.as_number()) {
+        let text = value.as_text();
+        let brief = text.and_then(|text| text.brief());
+        let (tag, bytes) = match (text, value.as_number()) {
+            _ if let Some(brief) = brief => (Tag::Brief, Cow::Owned(brief.to_bytes().to_vec())),
             (Some(text), _) => (Tag::Text, text.to_wtf8()),
             // Adding zero makes a plain zero of minus zero.
             (_, Some(n)) => (Tag::Number, Cow::Owned((n + 0.0).to_bits().to_le_bytes().to_vec())),

@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 struct ResultNode {
     /// Digest of the payload without the content of its one block.
     digest: u128,
-    /// The message id, as JSON text.
+    /// The message id, as JSON text; a long one in brief.
     message_id: Vec<u8>,
 }
 
@@ -295,7 +295,7 @@ impl Companion for Surface {
         }
         if event.kind == "tool/result" {
             let id = message_of(event).and_then(|message| message.get("id"));
-            let message_id = id.map_or_else(|| b"null".to_vec(), |id| id.raw().to_vec());
+            let message_id = id.map_or_else(|| b"null".to_vec(), |id| id.remembered());
             let digest = digest(event.data, &self.keys);
             self.results.insert(seq, ResultNode { digest, message_id });
         }

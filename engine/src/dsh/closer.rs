@@ -13,6 +13,17 @@ use crate::json::{Document, Json, display};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+/// The types that open or close anything; of the rest nothing is looked at.
+pub const KINDS: &[&str] = &[
+    "turn/start",
+    "turn/end",
+    "step/start",
+    "step/end",
+    "assistant/message",
+    "tool/call",
+    "tool/result",
+];
+
 const STARTED: &str = "The tool call was interrupted after it was recorded, but no result was \
     durably recorded. Its outcome is unknown. Decide whether to retry from the tool semantics: \
     retry only if the operation is read-only or idempotent; if it may have side effects, first \
@@ -135,6 +146,9 @@ impl Closers {
     /// [`NullPayload`] where the host's own scan breaks off on a payload that is `null` or absent.
     pub fn take(&mut self, event: &Event<'_>, has_data: bool) -> Result<(), NullPayload> {
         self.pass(event);
+        if !KINDS.contains(&event.kind) {
+            return Ok(());
+        }
         let data = event.data;
         match event.kind {
             "turn/start" => {

@@ -58,6 +58,8 @@ pub struct Reading {
     pub frames: u64,
     /// Logical events of the lawful prefix.
     pub events: u64,
+    /// Bytes of all complete lines, the header's left out.
+    pub text_bytes: u64,
     /// The first reason for which the host refuses the log.
     pub fault: Option<Fault>,
     /// What recovery would cut; nothing when the host refuses.
@@ -135,6 +137,7 @@ fn headless(fault: Fault) -> Reading {
         shown_id: None,
         frames: 0,
         events: 0,
+        text_bytes: 0,
         fault: Some(fault),
         torn: None,
         content_is_whole: false,
@@ -153,6 +156,7 @@ fn reading(judged: Option<Judged>, scan: LogScan<'_>, torn: Option<Torn>, frames
         shown_id,
         frames,
         events: scan.events,
+        text_bytes: scan.text_bytes,
         content_is_whole: scan.issue.is_none(),
         fault: scan.fault,
         torn,

@@ -57,6 +57,8 @@ pub struct LogScan<'s> {
     pub kept_bytes: u64,
     /// Number of the last line seen.
     pub lines: u64,
+    /// Bytes of the lines seen.
+    pub text_bytes: u64,
     /// The first line that ended the prefix.
     pub issue: Option<Issue>,
     /// The first reason for which the host refuses.
@@ -85,6 +87,7 @@ impl<'s> LogScan<'s> {
             kept_lines: 1,
             kept_bytes: header_bytes,
             lines: 1,
+            text_bytes: 0,
             issue: None,
             fault: None,
             damage: Damage::default(),
@@ -392,6 +395,7 @@ impl<'s> LogScan<'s> {
 impl LineSink for LogScan<'_> {
     fn line(&mut self, line: LineView<'_>) {
         self.lines = line.number;
+        self.text_bytes += line.bytes + 1;
         let place = Place { line: Some(line.number), ..line.place };
         if !self.pieces.is_empty() && !matches!(line.row, Row::Malformed(_)) {
             self.pieces.clear();

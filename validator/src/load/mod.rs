@@ -24,11 +24,12 @@ pub mod surface;
 
 use crate::load::surface::Surface;
 use gatelog_engine::companion::{Companion, RuleId};
-use gatelog_engine::dsh::closer::Closers;
+use gatelog_engine::dsh::closer::{self, Closers};
 use gatelog_engine::dsh::fault::{FaultKind, clip};
 use gatelog_engine::dsh::header::Header;
 use gatelog_engine::dsh::legacy::{self, Earlier, Shape};
 use gatelog_engine::dsh::record::Record;
+use gatelog_engine::dsh::vocabulary::PACKED;
 use gatelog_engine::event::{Event, Place};
 
 /// The stages of the host's loader, in the order in which they speak.
@@ -51,6 +52,10 @@ pub enum Stage {
     /// The events one by one.
     Replay,
 }
+
+/// The types of which the loader, or what it asks, reads the payload.
+pub const READS: &[&[&str]] =
+    &[message::KINDS, &[request::KIND], closer::KINDS, legacy::KINDS, &PACKED];
 
 /// Why the loader refuses a log.
 #[derive(Clone, Debug)]
@@ -214,7 +219,7 @@ impl Load {
         let (stage, what) = match event.kind {
             "request/header-delta" => (Stage::RetiredDelta, "request/header-delta event"),
             "mode/set" => (Stage::RetiredMode, "mode/set event"),
-            "request/header" => {
+            request::KIND => {
                 if !record.has_data || event.data.is_null() {
                     let what = if record.has_data { "null" } else { "undefined" };
                     let inner =

@@ -5,11 +5,11 @@
 //! names and places claim; [`frame`] walks the container by its structure; [`decode`] makes text of
 //! frames; [`text`] cuts the text that [`source`] gives into blocks of lines and scans them on all
 //! cores; [`row`] reads a line's envelope, packed rows included; [`mod@line`] joins the lines of
-//! the blocks; [`header`] judges line 1; [`scan`] keeps the longest lawful prefix (in formats 2 to
-//! 4 by the exact rows of [`strict`]), decides between a torn tail and corruption, and lets
-//! [`damage`] say in words what lies there; [`legacy`] gives old shapes of format 0 their present
-//! form; [`closer`] makes the events that crash recovery adds; [`read`] drives them all. What an
-//! event means is not known here.
+//! the blocks; [`header`] judges line 1; [`scan`] keeps the longest lawful prefix (in format 1 of
+//! the rows that its [`codec`] decodes, in formats 2 to 4 of the exact rows of [`strict`]), decides
+//! between a torn tail and corruption, and lets [`damage`] say in words what lies there; [`legacy`]
+//! gives old shapes of format 0 their present form; [`closer`] makes the events that crash recovery
+//! adds; [`read`] drives them all. What an event means is not known here.
 
 pub mod vocabulary;
 pub mod segment;
@@ -26,6 +26,7 @@ pub mod source;
 pub mod line;
 pub mod header;
 pub mod damage;
+pub mod codec;
 pub mod strict;
 pub mod record;
 pub mod scan;

@@ -39,7 +39,7 @@ pub enum Row {
     /// Not JSON.
     Malformed(Defect),
     /// A packed row that breaks its rules, and why.
-    BadPacked(&'static str),
+    BadPacked(BadPacked),
 }
 
 /// The members of an event row.
@@ -59,9 +59,18 @@ pub struct Envelope {
     pub extra_key: bool,
 }
 
+/// A packed row that breaks its rules.
+#[derive(Clone, Copy, Debug)]
+pub struct BadPacked {
+    root: u32,
+    /// Why.
+    pub why: &'static str,
+}
+
 /// A packed row whose rules hold.
 #[derive(Clone, Debug)]
 pub struct Packed {
+    root: u32,
     data_node: u32,
     /// Seq of the first member.
     pub seq0: f64,
@@ -127,7 +136,19 @@ impl Envelope {
     }
 }
 
+impl BadPacked {
+    /// Returns the whole row.
+    pub fn root<'a>(&self, text: &'a [u8], tape: &'a Tape) -> Json<'a> {
+        tape.json(text, self.root)
+    }
+}
+
 impl Packed {
+    /// Returns the whole row.
+    pub fn root<'a>(&self, text: &'a [u8], tape: &'a Tape) -> Json<'a> {
+        tape.json(text, self.root)
+    }
+
     /// Returns the row's `data`.
     pub fn data<'a>(&self, text: &'a [u8], tape: &'a Tape) -> Json<'a> {
         tape.json(text, self.data_node)
@@ -159,8 +180,8 @@ pub fn read(scanner: &mut Scanner, line: &[u8], tape: &mut Tape, packs: bool) ->
     let envelope = envelope(line, tape, root);
     if packs && let Some(tag) = packed_tag(envelope.kind(line, tape)) {
         return match packed(value, tag) {
-            Ok(row) => Row::Packed(Packed { data_node: envelope.data_node, ..row }),
-            Err(why) => Row::BadPacked(why),
+            Ok(row) => Row::Packed(Packed { root, data_node: envelope.data_node, ..row }),
+            Err(why) => Row::BadPacked(BadPacked { root, why }),
         };
     }
     Row::Event(envelope)
@@ -254,7 +275,7 @@ impl<'a> RunData<'a> {
     }
 }
 
-/// Judges a packed row; `data_node` is left for the caller to fill in.
+/// Judges a packed row; its nodes are left for the caller to fill in.
 fn packed(row: Json<'_>, tag: &str) -> Result<Packed, &'static str> {
     if !row.has_exactly(&["type", "seq0", "time0", "data"], &[]) {
         return Err("envelope must be exactly {type, seq0, time0, data}");
@@ -312,7 +333,7 @@ fn run(data: &RunData<'_>, seq0: f64, time0: f64) -> Result<Packed, &'static str
         return Err("member seqs must stay safe integers");
     }
     let time = last_time(time0, numbers)?;
-    Ok(Packed { data_node: ABSENT, seq0, time0, members, last_time: time })
+    Ok(Packed { root: ABSENT, data_node: ABSENT, seq0, time0, members, last_time: time })
 }
 
 /// Returns the time of the last member, every running time being a safe integer.
@@ -329,4 +350,17 @@ fn last_time(time0: f64, gaps: Option<Numbers<'_>>) -> Result<f64, &'static str>
         }
     }
     Ok(time)
+}
+
+/// Returns whether JavaScript can make a string of a value: an object with a `toString` of its own,
+/// which in JSON is never a function, throws.
+pub fn is_printable(value: Json<'_>) -> bool {
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        if value.is_object() && value.get("toString").is_some() {
+            return false;
+        }
+        pending.extend(value.elements());
+    }
+    true
 }

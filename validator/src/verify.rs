@@ -243,16 +243,23 @@ fn see(
     };
     let generation = target.generation.map(|generation| generation.number);
     let frame_bytes_max = options.max_frame_bytes;
-    let reading_options = read::Options { zstd, generation, frame_bytes_max, reads };
+    let wanted = Vec::new();
+    let mut how = read::Options { zstd, generation, frame_bytes_max, reads, wanted };
     let settings = Settings {
         profile: options.profile,
         presets: options.presets.clone(),
         ..Settings::default()
     };
-    let mut fold = Fold::new(settings);
-    let counted = Counted { file, progress, passes: if zstd { 2 } else { 1 } };
-    let reading = read::read(&counted, stat.bytes, &reading_options, &mut fold)?;
     let encoding = if zstd { Encoding::Zstd } else { Encoding::Plain };
+    let mut fold = Fold::new(settings.clone());
+    let counted = Counted { file, progress, passes: if zstd { 2 } else { 1 } };
+    let mut reading = read::read(&counted, stat.bytes, &how, &mut fold)?;
+    if !reading.unkept.is_empty() {
+        // The last type of a long line stood behind its payload, and is one that rules read.
+        how.wanted = reading.unkept;
+        fold = Fold::new(settings);
+        reading = read::read(file, stat.bytes, &how, &mut fold)?;
+    }
     Ok(Seen { stat, encoding, reading, fold })
 }
 

@@ -17,6 +17,10 @@ const MESSAGE: [&str; 2] = [
     "\"]}}\n",
 ];
 
+/// The beginning of a message that says so only behind its payload.
+const RETYPED: &str = "{\"type\":\"x/y\",\"seq\":0,\"time\":1,\"ignorable\":true,\
+    \"data\":{\"id\":\"m\",\"role\":\"user\",\"source\":{\"kind\":\"user\"},\"content\":[\"";
+
 const GIANT: u64 = 300_000_000;
 
 #[test]
@@ -29,14 +33,7 @@ fn a_giant_line_that_no_rule_reads_costs_no_memory() {
         ("giant, malformed at its end", OPAQUE, "\"x}\n", "corrupt", 1, "json/malformed"),
         ("giant, malformed at once", "{\"type\":", "\"}\n", "corrupt", 1, "json/malformed"),
         ("giant, not ended", OPAQUE, "", "corrupt", 1, "container/split-record"),
-        (
-            "giant, retyped behind its payload",
-            OPAQUE,
-            "\",\"type\":\"user/message\"}\n",
-            "unreadable",
-            2,
-            "limit/line",
-        ),
+        ("giant, retyped and still not read", OPAQUE, "\",\"type\":\"z\"}\n", "sound", 0, ""),
     ] {
         let run = watch_log(name, &log_of(&long_line(before, GIANT, after)), 1024);
         run.is(verdict, code, rule).within(BASE_MIB).in_seconds(10.0);
@@ -52,6 +49,8 @@ fn a_giant_line_that_a_rule_reads_costs_at_most_twice_its_length() {
     let late =
         "{\"data\":{\"id\":\"m\",\"role\":\"user\",\"source\":{\"kind\":\"user\"},\"content\":[\"";
     let [before, after] = MESSAGE;
+    let many: String = (0..100).map(|at| format!("\"k{at}\":0,")).collect();
+    let many = OPAQUE.replacen('{', &format!("{{{many}"), 1);
     for (name, before, after, verdict, code, rule) in [
         ("giant, a message", before, after, "sound", 0, ""),
         (
@@ -70,6 +69,23 @@ fn a_giant_line_that_a_rule_reads_costs_at_most_twice_its_length() {
             0,
             "",
         ),
+        (
+            "giant, retyped behind its payload",
+            RETYPED,
+            "\"]},\"surfaceOp\":\"append\",\"type\":\"user/message\"}\n",
+            "sound",
+            0,
+            "",
+        ),
+        (
+            "giant, retyped behind its payload, no message",
+            OPAQUE,
+            "\",\"type\":\"user/message\"}\n",
+            "violation",
+            1,
+            "message/identity",
+        ),
+        ("giant, with many members of its own", &many, "\"}\n", "corrupt", 1, "envelope/invalid"),
     ] {
         let run = watch_log(name, &log_of(&long_line(before, GIANT, after)), 2048);
         run.is(verdict, code, rule).within(2 * GIANT / MIB + BASE_MIB).in_seconds(10.0);

@@ -28,11 +28,20 @@ pub(super) struct Intake<'s> {
     sink: Option<&'s mut dyn HeaderSink>,
     /// A fault that came before the header was seen.
     pub(super) early: Option<Fault>,
+    /// Lines whose payload was not kept and is read after all.
+    pub(super) unkept: Vec<u64>,
 }
 
 impl<'s> Intake<'s> {
     pub(super) fn new(generation: Option<u64>, sink: &'s mut dyn HeaderSink) -> Self {
-        Self { generation, judged: None, scan: None, sink: Some(sink), early: None }
+        Self {
+            generation,
+            judged: None,
+            scan: None,
+            sink: Some(sink),
+            early: None,
+            unkept: Vec::new(),
+        }
     }
 
     fn begin(&mut self, line: &LineView<'_>) {
@@ -64,6 +73,9 @@ impl<'s> Intake<'s> {
 
 impl LineSink for Intake<'_> {
     fn line(&mut self, line: LineView<'_>) {
+        if line.unkept {
+            self.unkept.push(line.number);
+        }
         match &mut self.scan {
             None => self.begin(&line),
             Some(scan) => scan.line(line),

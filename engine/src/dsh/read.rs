@@ -18,7 +18,7 @@ use std::io;
 pub use crate::dsh::intake::HeaderSink;
 
 /// How a log is to be read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// It is a concatenation of Zstandard frames.
     pub zstd: bool,
@@ -28,6 +28,9 @@ pub struct Options {
     pub frame_bytes_max: u64,
     /// Whether any rule reads the payload of events of a type, given its raw JSON text.
     pub reads: fn(&[u8]) -> bool,
+    /// Numbers of lines that are kept whatever their type: what an earlier reading said of
+    /// [`Reading::unkept`].
+    pub wanted: Vec<u64>,
 }
 
 /// What recovery would cut.
@@ -66,6 +69,9 @@ pub struct Reading {
     pub torn: Option<Torn>,
     /// In a log whose frames are broken and whose text is not: the text was read to its end.
     pub content_is_whole: bool,
+    /// Lines that were not judged because their payload was not kept and is read after all. A log
+    /// that has such lines is judged by reading it again, with these lines wanted.
+    pub unkept: Vec<u64>,
 }
 
 /// Reads a log of `bytes` bytes and hands its records on.
@@ -114,7 +120,7 @@ fn plain(
     };
     scan.finish();
     let torn = (scan.kept_bytes < bytes).then(|| plain_torn(&scan, rest, bytes));
-    Ok(reading(intake.judged, scan, torn, 0))
+    Ok(reading((intake.judged, intake.unkept), scan, torn, 0))
 }
 
 /// Runs a source through the joiner; gives the next line's number and the unterminated rest.
@@ -125,7 +131,7 @@ fn run<S: LineSink>(
     number: u64,
 ) -> io::Result<(u64, Option<Rest>)> {
     let packs = packs(options.generation);
-    let mut lines = Lines::new(sink, packs, options.reads, number);
+    let mut lines = Lines::new(sink, packs, options.reads, number).wanting(&options.wanted);
     text::run(source, packs, &mut lines)?;
     Ok(lines.finish())
 }
@@ -141,10 +147,15 @@ fn headless(fault: Fault) -> Reading {
         fault: Some(fault),
         torn: None,
         content_is_whole: false,
+        unkept: Vec::new(),
     }
 }
 
-fn reading(judged: Option<Judged>, scan: LogScan<'_>, torn: Option<Torn>, frames: u64) -> Reading {
+/// What an intake leaves.
+type Left = (Option<Judged>, Vec<u64>);
+
+fn reading(left: Left, scan: LogScan<'_>, torn: Option<Torn>, frames: u64) -> Reading {
+    let (judged, unkept) = left;
     let (header, version, shown_id) = match judged {
         Some(judged) => (judged.header.ok(), judged.version, judged.shown_id),
         None => (None, None, None),
@@ -160,6 +171,7 @@ fn reading(judged: Option<Judged>, scan: LogScan<'_>, torn: Option<Torn>, frames
         content_is_whole: scan.issue.is_none(),
         fault: scan.fault,
         torn,
+        unkept,
     }
 }
 
@@ -227,7 +239,7 @@ fn framed(
     }
     let Some(mut scan) = intake.scan else { return Ok(headless(no_frame(bytes))) };
     scan.finish();
-    Ok(reading(intake.judged, scan, torn, frames))
+    Ok(reading((intake.judged, intake.unkept), scan, torn, frames))
 }
 
 const FIRST_FRAME: &str =

@@ -67,8 +67,9 @@ pub struct Reading {
     pub fault: Option<Fault>,
     /// What recovery would cut; nothing when the host refuses.
     pub torn: Option<Torn>,
-    /// In a log whose frames are broken and whose text is not: the text was read to its end.
-    pub content_is_whole: bool,
+    /// What ended the lawful prefix, in a sentence, and in which line; nothing where all complete
+    /// lines belong to it.
+    pub issue: Option<(String, Option<u64>)>,
     /// Lines that were not judged because their payload was not kept and is read after all. A log
     /// that has such lines is judged by reading it again, with these lines wanted.
     pub unkept: Vec<u64>,
@@ -146,7 +147,7 @@ fn headless(fault: Fault) -> Reading {
         text_bytes: 0,
         fault: Some(fault),
         torn: None,
-        content_is_whole: false,
+        issue: None,
         unkept: Vec::new(),
     }
 }
@@ -168,7 +169,7 @@ fn reading(left: Left, scan: LogScan<'_>, torn: Option<Torn>, frames: u64) -> Re
         frames,
         events: scan.events,
         text_bytes: scan.text_bytes,
-        content_is_whole: scan.issue.is_none(),
+        issue: scan.describe_issue().zip(scan.issue.as_ref().map(|issue| issue.place.line)),
         fault: scan.fault,
         torn,
         unkept,

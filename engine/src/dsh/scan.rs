@@ -25,7 +25,7 @@ use crate::dsh::line::{LineSink, LineView, Rest};
 use crate::dsh::record::{Record, RecordSink};
 use crate::dsh::row::{Envelope, Packed, Row, is_printable};
 use crate::event::{Event, Place};
-use crate::json::{Document, Json, display, is_safe_integer};
+use crate::json::{Document, Json, display, is_safe_integer, is_seq};
 
 /// How many bytes of lines are joined to see whether they are one record.
 const PIECES_BYTES_MAX: usize = 1 << 16;
@@ -153,6 +153,11 @@ impl<'s> LogScan<'s> {
 
     fn set_issue(&mut self, why: Defective, host: String, place: Place) {
         let expected = self.events;
+        let own = match why {
+            Defective::Seq(got) => got.filter(|got| is_seq(*got)).map(|got| got as u64),
+            _ => place.seq,
+        };
+        let place = Place { seq: own, ..place };
         self.issue.get_or_insert(Issue { why, host, place, expected });
     }
 

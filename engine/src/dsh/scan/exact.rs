@@ -7,6 +7,18 @@ use crate::dsh::line::LineView;
 use crate::dsh::row::Row;
 use crate::dsh::strict;
 use crate::event::Place;
+use crate::json::is_seq;
+
+/// Returns the seq that a row states for itself, where it is one.
+fn own_seq(line: &LineView<'_>) -> Option<u64> {
+    let seq = match line.row {
+        Row::Event(envelope) => envelope.seq(line.text, line.tape)?.as_number()?,
+        Row::Packed(packed) => packed.seq0,
+        Row::BadPacked(bad) => bad.root(line.text, line.tape).get("seq0")?.as_number()?,
+        _ => return None,
+    };
+    is_seq(seq).then_some(seq as u64)
+}
 
 impl LogScan<'_> {
     /// Returns the host's words for a row that does not decode.
@@ -36,7 +48,7 @@ impl LogScan<'_> {
                 Row::Event(_) => Defective::Invalid(detail),
                 _ => Defective::Seq(None),
             };
-            return self.set_issue(why, host, place);
+            return self.set_issue(why, host, Place { seq: own_seq(line), ..place });
         }
         match line.row {
             Row::Event(envelope) => self.event(envelope, line, place),
@@ -70,7 +82,7 @@ impl LogScan<'_> {
                 None if envelope.is_none() => Defective::Seq(None),
                 None => Defective::Invalid(detail),
             };
-            self.set_issue(why, host, place);
+            self.set_issue(why, host, Place { seq: own_seq(line), ..place });
         }
         match envelope {
             Some(envelope) => self.after_issue(envelope, line, place),

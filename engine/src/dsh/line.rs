@@ -5,7 +5,7 @@
 //! payload is read by no rule, and no longer, so that memory does not grow with such a line.
 
 use crate::dsh::fault::Fault;
-use crate::dsh::row::{self, Row};
+use crate::dsh::row::{self, KEYS, Row};
 use crate::dsh::text::{Block, Consumer};
 use crate::event::Place;
 use crate::json::{Defect, Push, Scanner, Tape};
@@ -161,7 +161,11 @@ impl<'s, S: LineSink> Lines<'s, S> {
                 text.extend_from_slice(piece);
                 if text.len() > GIANT_BYTES {
                     let is_wanted = self.wanted.contains(&self.number);
-                    Carry::Giant(Box::new(Giant::new(text, place, is_wanted, self.reads)))
+                    // Of a header other keys count.
+                    let push =
+                        if self.number == 1 { Push::new() } else { Push::new().asking(&KEYS) };
+                    let giant = Giant::new(push, text, place, is_wanted, self.reads);
+                    Carry::Giant(Box::new(giant))
                 } else {
                     Carry::Kept { text, place }
                 }
@@ -263,9 +267,15 @@ enum GiantEnd {
 }
 
 impl Giant {
-    fn new(text: Vec<u8>, place: Place, is_wanted: bool, reads: fn(&[u8]) -> bool) -> Self {
+    fn new(
+        push: Push,
+        text: Vec<u8>,
+        place: Place,
+        is_wanted: bool,
+        reads: fn(&[u8]) -> bool,
+    ) -> Self {
         let head = text[..text.len().min(HEAD_BYTES)].to_vec();
-        let push = Some(Push::new());
+        let push = Some(push);
         let mut giant = Self { push, defect: None, head, kept: None, is_wanted, bytes: 0, place };
         giant.push(&text, reads);
         if giant.defect.is_none() && !giant.is_unread(reads) {

@@ -22,6 +22,10 @@ use crate::json::{
 };
 use std::borrow::Cow;
 
+/// The keys of an event row.
+pub const KEYS: [&str; 7] =
+    ["type", "seq", "time", "data", "ignorable", "sourceEventSeqs", "surfaceOp"];
+
 /// A node index that stands for an absent member.
 const ABSENT: u32 = u32::MAX;
 

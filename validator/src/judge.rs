@@ -2,7 +2,8 @@
 
 use crate::catalogue;
 use crate::fold::Fold;
-use crate::load::{Load, Refusal};
+use crate::load::Refusal;
+use crate::load::places::Places;
 use crate::report::{Encoding, Finding, HostAct, Lost, Report, Verdict};
 use crate::rule::{Profile, Severity};
 use gatelog_engine::dsh::discover::{Placement, Target};
@@ -190,7 +191,8 @@ impl Judge<'_> {
             report.closers = closers;
             let message =
                 format!("the log ends inside a turn; the host adds {closers} event(s) to close it");
-            let place = seen.fold.load.as_ref().map(Load::last_place).unwrap_or_default();
+            let places = seen.fold.load.as_ref().map(|load| &load.places);
+            let place = places.map(Places::last).unwrap_or_default();
             let place = Place { seq: seen.reading.events.checked_sub(1), ..place };
             self.add(report, "turn/open-at-end", message, place);
         }
@@ -202,7 +204,10 @@ impl Judge<'_> {
             let Some(rule) = catalogue::find(violation.rule) else { continue };
             let Some(severity) = seen.fold.settings.severity(rule) else { continue };
             let place = match violation.seq {
-                Some(seq) if place.seq != Some(seq) => Place { seq: Some(seq), ..Place::default() },
+                Some(seq) if place.seq != Some(seq) || place.line.is_none() => {
+                    let known = seen.fold.load.as_ref().and_then(|load| load.places.of(seq));
+                    known.unwrap_or(Place { seq: Some(seq), ..Place::default() })
+                }
                 _ => *place,
             };
             let help = rule.help.to_owned();

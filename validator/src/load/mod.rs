@@ -20,8 +20,10 @@
 pub mod message;
 pub mod request;
 pub mod order;
+pub mod places;
 pub mod surface;
 
+use crate::load::places::Places;
 use crate::load::surface::Surface;
 use gatelog_engine::companion::{Companion, RuleId};
 use gatelog_engine::dsh::closer::{self, Closers};
@@ -89,8 +91,8 @@ pub struct Load {
     closers_failed: bool,
     /// How often a rule was broken.
     refused: u64,
-    /// Where the last record is.
-    last: Place,
+    /// Where events are that a rule may still name.
+    pub places: Places,
 }
 
 /// How many flaws of one log are kept.
@@ -117,7 +119,7 @@ impl Load {
             flaws: Vec::new(),
             closers_failed: false,
             refused: 0,
-            last: Place::default(),
+            places: Places::default(),
         };
         if let Some((rule, inner)) = header.late() {
             let place = Place { line: Some(1), byte: Some(0), ..Place::default() };
@@ -130,11 +132,6 @@ impl Load {
     /// Returns the refusal that the host would give, of those that were found.
     pub fn refusal(&self) -> Option<&Refusal> {
         self.first.iter().min_by_key(|refusal| refusal.stage)
-    }
-
-    /// Returns where the last record is.
-    pub fn last_place(&self) -> Place {
-        self.last
     }
 
     /// Returns what recovery would add.
@@ -160,7 +157,7 @@ impl Load {
 
     /// Takes one record; hands it on in its present form, with whether it was found lawful here.
     pub fn take(&mut self, record: &Record<'_>, next: &mut dyn FnMut(&Event<'_>, bool)) {
-        self.last = record.event.place;
+        self.places.take(&record.event);
         if self.format != 0 {
             self.later_format(record);
             next(&record.event, true);

@@ -13,7 +13,8 @@ fn torn(events: u64) -> String {
     let event = |seq| {
         format!("{{\"type\":\"x/y\",\"seq\":{seq},\"time\":1,\"ignorable\":true,\"data\":{{}}}}\n")
     };
-    HEADER.to_owned() + &(0..events).map(event).collect::<String>() + "{\"type\":\"x"
+    let events: Vec<String> = (0..events).map(event).collect();
+    HEADER.to_owned() + &events.concat() + "{\"type\":\"x"
 }
 
 fn target(storage: &Memory) -> Target {

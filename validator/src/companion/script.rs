@@ -100,24 +100,23 @@ pub(super) fn number(value: Value<'_>) -> Option<f64> {
 
 /// Prints a value as a template literal does.
 pub(super) fn shown(value: Value<'_>) -> String {
-    value
-        .map_or_else(|| "undefined".to_owned(), |json| short(spelled(json, |it| it.to_js_string())))
+    let Some(json) = value else { return "undefined".to_owned() };
+    let cut = beginning(json);
+    short(cut.as_ref().map_or(json, Document::root).to_js_string())
 }
 
 /// Prints a value as `JSON.stringify` does.
 pub(super) fn quoted(value: Value<'_>) -> String {
-    value.map_or_else(|| "undefined".to_owned(), |json| short(spelled(json, |it| it.to_json())))
+    let Some(json) = value else { return "undefined".to_owned() };
+    let cut = beginning(json);
+    short(cut.as_ref().map_or(json, Document::root).to_json())
 }
 
-/// Spells a value; of a long text only the beginning, which is all that is shown of it.
-fn spelled(json: Json<'_>, spell: impl Fn(&Json<'_>) -> String) -> String {
-    if json.is_string() && json.raw().len() > SPELLED_BYTES_MAX {
-        // A text that is cut is JSON; were it not, the whole would be spelled.
-        if let Ok(cut) = Document::parse(json.cut(SPELLED_BYTES_MAX)) {
-            return spell(&cut.root());
-        }
-    }
-    spell(&json)
+/// Returns the beginning of a long text, which is all that is shown of it.
+fn beginning(json: Json<'_>) -> Option<Document> {
+    let is_long = json.is_string() && json.raw().len() > SPELLED_BYTES_MAX;
+    // A text that is cut is JSON; were it not, the whole would be spelled.
+    is_long.then(|| Document::parse(json.cut(SPELLED_BYTES_MAX)).ok()).flatten()
 }
 
 /// Cuts what nobody reads to the end.

@@ -11,7 +11,7 @@
 
 use std::sync::OnceLock;
 
-use super::code_points;
+use super::code_points::{self, CodePoints};
 use super::digest::DigestKeys;
 use super::tape::Kind;
 use super::text::Text;
@@ -80,19 +80,51 @@ impl Text<'_> {
             print.write(&body[whole..]);
             return (body.len() as u64, print.finish());
         }
-        let mut piece = Vec::with_capacity(PIECE_BYTES + 4);
+        let mut piece = Vec::with_capacity(2 * PIECE_BYTES);
         let mut bytes = 0;
-        for point in self.code_points() {
-            code_points::push_wtf8(&mut piece, point);
-            if piece.len() >= PIECE_BYTES {
-                print.words(&piece[..PIECE_BYTES]);
-                piece.drain(..PIECE_BYTES);
-                bytes += PIECE_BYTES as u64;
+        let mut flush = |piece: &mut Vec<u8>| {
+            let whole = piece.len() / PIECE_BYTES * PIECE_BYTES;
+            print.words(&piece[..whole]);
+            piece.drain(..whole);
+            bytes += whole as u64;
+        };
+        for part in self.parts() {
+            if part.first() != Some(&b'\\') && str::from_utf8(part).is_ok() {
+                for some in part.chunks(PIECE_BYTES) {
+                    piece.extend_from_slice(some);
+                    flush(&mut piece);
+                }
+                continue;
+            }
+            for point in CodePoints::new(part) {
+                code_points::push_wtf8(&mut piece, point);
+                if piece.len() >= PIECE_BYTES {
+                    flush(&mut piece);
+                }
             }
         }
         bytes += piece.len() as u64;
         print.write(&piece);
         (bytes, print.finish())
+    }
+}
+
+impl<'a> Text<'a> {
+    /// Returns the text as written in parts: runs of escapes, and what lies between them.
+    fn parts(&self) -> impl Iterator<Item = &'a [u8]> {
+        let mut rest = self.as_written();
+        std::iter::from_fn(move || {
+            let mut end = 0;
+            while rest.get(end) == Some(&b'\\') {
+                end += if rest.get(end + 1) == Some(&b'u') { 6 } else { 2 };
+            }
+            if end == 0 {
+                end = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
+            }
+            let part;
+            (part, rest) = rest.split_at(end.min(rest.len()));
+            (!part.is_empty()).then_some(part)
+        })
     }
 }
 
@@ -181,6 +213,16 @@ mod tests {
             let spelled = stand_in.replace(SIGN, "\\uf8ff");
             assert_eq!(brief(&spelled), brief(&plain));
             assert_eq!(document(&stand_in).root().remembered(), stand_in.as_bytes());
+        }
+    }
+
+    #[test]
+    fn a_long_text_has_one_brief_however_it_is_spelled() {
+        for (one, other) in [("😀", "\\ud83d\\ude00"), ("ä", "\\u00e4"), ("/", "\\/")] {
+            for between in ["", "x", "xyz", "é"] {
+                let text = |it: &str| format!("\"{}\"", format!("{it}{between}").repeat(5000));
+                assert_eq!(brief(&text(one)), brief(&text(other)), "{one} {between}");
+            }
         }
     }
 

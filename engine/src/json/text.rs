@@ -78,6 +78,11 @@ impl<'a> Text<'a> {
         self.code_points().next() == Some(u32::from(first))
     }
 
+    /// Returns the text as it is written, without its quotes.
+    pub(super) fn as_written(&self) -> &'a [u8] {
+        self.body
+    }
+
     /// Returns the text in WTF-8 where it is written so.
     pub(super) fn as_wtf8(&self) -> Option<&'a [u8]> {
         let is_plain = !self.encoded

@@ -293,6 +293,15 @@ impl Header {
         is_seq(seed).then_some(seed as u64)
     }
 
+    /// Returns the refusal of a seed that is longer than the log, which only the codec of format 1
+    /// asks about, and at the log's end.
+    pub fn judge_seed(&self, events: u64) -> Option<Fault> {
+        let seed = self.seed_length().filter(|seed| self.version == 1 && *seed > events)?;
+        let message = format!("the header says {seed} events were inherited, of {events}");
+        let host = Some("Session inheritedEventCount exceeds its event count".to_owned());
+        Some(Fault::new(FaultKind::Corrupt, "header/seed-length", message, host, place()))
+    }
+
     /// Judges what the reader of format 0 looks at only after the events: the optional fields.
     ///
     /// Gives the rule and the host's inner message of the first that is wrong.

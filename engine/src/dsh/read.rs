@@ -162,7 +162,10 @@ fn reading(left: Left, scan: LogScan<'_>, torn: Option<Torn>, frames: u64) -> Re
         Some(judged) => (judged.header.ok(), judged.version, judged.shown_id),
         None => (None, None, None),
     };
-    let torn = torn.filter(|_| scan.fault.is_none());
+    let issue = scan.describe_issue().zip(scan.issue.as_ref().map(|issue| issue.place.line));
+    let judge_seed = || header.as_ref().and_then(|header| header.judge_seed(scan.events));
+    let fault = scan.fault.or_else(judge_seed);
+    let torn = torn.filter(|_| fault.is_none());
     Reading {
         header,
         version,
@@ -170,8 +173,8 @@ fn reading(left: Left, scan: LogScan<'_>, torn: Option<Torn>, frames: u64) -> Re
         frames,
         events: scan.events,
         text_bytes: scan.text_bytes,
-        issue: scan.describe_issue().zip(scan.issue.as_ref().map(|issue| issue.place.line)),
-        fault: scan.fault,
+        issue,
+        fault,
         torn,
         unkept,
     }

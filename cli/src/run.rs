@@ -19,6 +19,7 @@ use gatelog_engine::storage::Disk;
 use gatelog_validator::report::{Encoding, Finding, HostAct, Lost, Report, Verdict};
 use gatelog_validator::rule::Severity;
 use gatelog_validator::verify::{Look, Options, look};
+use rayon::ThreadPool;
 use std::any::Any;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
@@ -95,6 +96,7 @@ fn check(args: &Args, sink: &mut impl Sink) -> u8 {
     let base = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let Survey { folders, sought, unchecked } = Survey::of(&Disk, &args.paths, base);
     let mut run = Run {
+        pool: &pool,
         sink,
         tally: Tally::new(args.fail_on.into()),
         progress: progress(started, &sought),
@@ -145,7 +147,7 @@ fn job(
             let look = look(&Disk, &sought.target, &options, &count);
             match look.due() {
                 None => Outcome::Reported(Box::new(look.report(&Disk))),
-                Some(_) => Outcome::Looked(look),
+                Some(_) => Outcome::Looked(look, Box::new(sought.target.clone())),
             }
         }));
         let outcome = outcome.unwrap_or_else(|payload| {
@@ -156,7 +158,7 @@ fn job(
                 sought.guide(&mut report);
                 Outcome::Reported(report)
             }
-            looked @ Outcome::Looked(_) => looked,
+            looked @ Outcome::Looked(..) => looked,
         }
     }
 }
@@ -166,11 +168,12 @@ enum Outcome {
     /// Its report.
     Reported(Box<Report>),
     /// A file whose end has to be looked at once more.
-    Looked(Look),
+    Looked(Look, Box<Target>),
 }
 
 /// A run under way: what was counted, and whether the output still takes anything.
 struct Run<'a, S> {
+    pool: &'a ThreadPool,
     sink: &'a mut S,
     tally: Tally,
     progress: Progress,
@@ -192,14 +195,19 @@ impl<S: Sink> Listener<Outcome> for Run<'_, S> {
     fn due(&self, outcome: &Outcome) -> Option<Instant> {
         match outcome {
             Outcome::Reported(_) => None,
-            Outcome::Looked(look) => look.due(),
+            Outcome::Looked(look, _) => look.due(),
         }
     }
 
     fn result(&mut self, outcome: Outcome) -> ControlFlow<()> {
         let report = match outcome {
             Outcome::Reported(report) => *report,
-            Outcome::Looked(look) => look.report(&Disk),
+            // Perhaps it is read again, which is work for the threads that were asked for.
+            Outcome::Looked(look, target) => {
+                let again = || self.pool.install(|| look.report(&Disk));
+                catch_unwind(AssertUnwindSafe(again))
+                    .unwrap_or_else(|payload| unchecked(&target, payload.as_ref()))
+            }
         };
         self.tally.file(&report);
         self.ended = self.progress.aside(|| self.sink.file(&report));

@@ -16,6 +16,7 @@ pub fn all() -> Vec<Workload> {
         restarts(),
         generations(),
         failed_write(),
+        failed_write_of_all(),
         failed_write_at_first_group(),
         failed_sync(),
         failed_rotation(),
@@ -104,6 +105,20 @@ fn failed_write() -> Workload {
             Step::Append("a", 1, 900, Synced),
             Step::Append("a", 1, 0, Synced),
             Step::Append("a", 1, 0, Written),
+        ],
+    )
+}
+
+/// The write took everything, and failed all the same: its bytes must not come back.
+fn failed_write_of_all() -> Workload {
+    let broken = Fault::new(Call::Write, Failure::ErrorAfter(Cause::Eio)).on("*.log");
+    Workload::new(
+        "a write fails behind its last byte",
+        vec![
+            Step::Create("a", Synced),
+            Step::Fail(broken),
+            Step::Append("a", 1, 0, Synced),
+            Step::Append("a", 1, 0, Synced),
         ],
     )
 }

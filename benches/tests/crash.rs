@@ -24,7 +24,7 @@ fn a_power_cut_never_refuses_the_store() {
 
 /// Returns whether a workload notices a mistake.
 fn is_noticed(name: &str, build_in: impl Fn(&mut Workload)) -> bool {
-    let thorough = Enumeration { stride: 7, recovery_stride: 4_999, ..quick() };
+    let thorough = Enumeration { stride: 1, depth: 0, ..quick() };
     let mut workload = workloads::all().into_iter().find(|it| it.name == name).expect("its name");
     build_in(&mut workload);
     thorough.of(&workload).inspect_err(|what| println!("{what}")).is_err()

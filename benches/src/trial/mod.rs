@@ -8,6 +8,8 @@ mod machine;
 pub mod ledger;
 pub mod workload;
 pub mod workloads;
+pub mod reference;
+mod agreement;
 mod crash;
 
 pub use crash::{Enumeration, Tally};

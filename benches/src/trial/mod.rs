@@ -10,6 +10,7 @@ pub mod workload;
 pub mod workloads;
 pub mod reference;
 mod agreement;
+pub mod flips;
 mod crash;
 
 pub use crash::{Enumeration, Tally};

@@ -9,6 +9,9 @@ pub mod ledger;
 mod sloppy;
 pub mod workload;
 pub mod workloads;
+pub mod reference;
+mod agreement;
+pub mod flips;
 mod crash;
 
 pub use crash::{Enumeration, Tally};

@@ -73,6 +73,7 @@ impl Log {
             lock: Mutex::new(Some(lock)),
             rules: Mutex::default(),
             indexes: Indexes::default(),
+            background: Mutex::default(),
         });
         let housekeeper = if inner.config.has_housekeeper {
             let weak = Arc::downgrade(&inner);

@@ -74,6 +74,7 @@ impl Log {
             lock: Mutex::new(Some(lock)),
             rules: Mutex::default(),
             indexes: Indexes::default(),
+            background: Mutex::default(),
         });
         let housekeeper = if inner.config.has_housekeeper {
             let weak = Arc::downgrade(&inner);
@@ -151,25 +152,34 @@ impl Log {
     }
 }
 
-/// Refuses an append to a session that is not there, or not where the batch begins.
-fn check_append(order: &Order, key: SessionKey, first_seq: u64) -> Result<(), Refusal> {
-    let Some(session) = order.sessions.get(key) else { return Err(Refusal::NoSession) };
-    if session.standing.is_deleted {
-        return Err(Refusal::Deleted);
+/// Refuses an append to a session that is not there, or not where the batch begins. What was
+/// accepted before it may have fallen with its group since it was planned: then it is rewound.
+fn check_append(order: &Order, key: SessionKey, first_seq: u64) -> Result<(), AppendError> {
+    let session = order.sessions.get(key);
+    if session.is_some_and(|session| session.standing.is_deleted) {
+        return Err(AppendError::Refused(Refusal::Deleted));
     }
-    let actual = session.standing.next_seq;
-    if actual != first_seq {
-        return Err(Refusal::WrongSeq { expected: first_seq, actual });
+    let actual = session.map(|session| session.standing.next_seq);
+    if actual == Some(first_seq) {
+        return Ok(());
     }
-    Ok(())
+    if let Some(next_seq) = order.sessions.rewound(key) {
+        return Err(AppendError::Rewound { next_seq });
+    }
+    Err(AppendError::Refused(match actual {
+        Some(actual) => Refusal::WrongSeq { expected: first_seq, actual },
+        None => Refusal::NoSession,
+    }))
 }
 
 /// Refuses to create a session whose id was ever used.
-fn check_create(order: &Order, key: SessionKey) -> Result<(), Refusal> {
+fn check_create(order: &Order, key: SessionKey) -> Result<(), AppendError> {
     match order.sessions.get(key) {
         None => Ok(()),
-        Some(session) if session.standing.is_deleted => Err(Refusal::Deleted),
-        Some(_) => Err(Refusal::Exists),
+        Some(session) if session.standing.is_deleted => {
+            Err(AppendError::Refused(Refusal::Deleted))
+        }
+        Some(_) => Err(AppendError::Refused(Refusal::Exists)),
     }
 }
 

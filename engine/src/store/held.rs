@@ -58,6 +58,10 @@ impl Held {
         self.slot.state = None;
         let earlier = self.slot.rewound.unwrap_or(next_seq);
         self.slot.rewound = Some(next_seq.min(earlier));
+        // Its creation may have been taken back: then there is no session, and it can be created.
+        if next_seq == 0 && matches!(self.live.shared.backend.find(&self.live.id), Ok(None)) {
+            self.live.set_status(Status::Absent);
+        }
         self.live.announce(News::Rewound(next_seq));
     }
 

@@ -221,7 +221,7 @@ fn crashed(moments: &[Sim]) -> Result<Files, String> {
 fn open(files: &Files, config: &LogConfig) -> Result<Log, gatelog_engine::backend::Error> {
     let placed = files.iter().map(|(name, bytes)| (Path::new(DIR).join(name), bytes.clone()));
     let sim = Sim::with_files(1, placed).expect("files in one directory can be put");
-    workload::open(sim.disk(), Arc::new(FixedMachine::new(7)), config)
+    workload::open(sim.disk(), Arc::new(FixedMachine::new(7)), config, None)
 }
 
 /// Appends to every session, and returns where that came.

@@ -79,6 +79,7 @@ pub(crate) fn write_rule(output: &mut impl Write, rule: &Rule) -> io::Result<()>
         "rule": rule.id,
         "host": rule.host.map(gatelog_validator::rule::Severity::word),
         "strict": rule.strict.word(),
+        "basis": rule.basis.word(),
         "summary": rule.summary,
         "help": rule.help,
     });
@@ -111,7 +112,7 @@ fn write_line(output: &mut impl Write, object: &Value) -> io::Result<()> {
 }
 
 /// Spells out the hostile characters of compact JSON, which has them only inside its strings.
-fn spelled_out(json: &str) -> String {
+pub(crate) fn spelled_out(json: &str) -> String {
     let mut shown = String::with_capacity(json.len() + 16);
     for character in json.chars() {
         if is_hostile(character) {

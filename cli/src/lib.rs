@@ -1,4 +1,4 @@
-//! The terminal of gatelog: `log-verify`.
+//! The terminal of gatelog: `log-verify`, and `gatelog`, the toolbox around it (`toolbox`).
 //!
 //! The command finds the session files under the paths it is given, verifies them on all cores and
 //! prints, in the order of their paths, what became of each: as text for a tired person, or as one
@@ -29,5 +29,7 @@ mod progress;
 mod order;
 mod survey;
 mod run;
+mod toolbox;
 
 pub use run::main;
+pub use toolbox::main as toolbox;

@@ -10,3 +10,4 @@ pub mod backend;
 pub mod dsh;
 pub mod log;
 pub mod store;
+pub mod replay;

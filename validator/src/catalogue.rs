@@ -18,7 +18,7 @@ pub(crate) fn all() -> &'static [Rule] {
                 discover::Hint::Note => Severity::Note,
             };
             let (id, summary, help) = (rule.id, rule.summary, rule.help);
-            Rule { id, host: Some(severity), strict: severity, summary, help }
+            Rule::new(id, Some(severity), severity, summary, help).of_engine()
         });
         let of_companions = companion::rules().into_iter().flatten().copied();
         let of_reader = reader_rules::RULES.iter().copied();

@@ -57,7 +57,7 @@ impl Judge<'_> {
         report.version = seen.reading.version;
         report.session.clone_from(&seen.reading.shown_id);
         report.events = seen.reading.events;
-        seen.fold.finish(&seen.reading, !is_live);
+        seen.fold.finish(seen.reading.events, !is_live);
         self.refusals(&mut report, &seen);
         if report.findings.iter().any(|finding| finding.rule == NO_SESSION_FILE) {
             // What it holds is called neither a format nor an event.

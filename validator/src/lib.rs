@@ -9,6 +9,9 @@ mod reader_rules;
 mod catalogue;
 pub mod load;
 mod fold;
+mod vocabulary;
+pub mod facts;
+pub mod standard;
 mod judge;
 pub mod verify;
 

@@ -223,6 +223,11 @@ impl Closers {
         Ok(())
     }
 
+    /// Returns the time of the last event, in milliseconds.
+    pub fn last_time_ms(&self) -> Option<f64> {
+        self.last.map(|(_, time_ms)| time_ms)
+    }
+
     /// Returns whether a turn is open.
     pub fn is_open(&self) -> bool {
         self.turn.is_some()
@@ -246,11 +251,16 @@ impl Closers {
 
     /// Writes the events that recovery would add, as lines of JSON in the host's key order.
     pub fn lines(&self) -> Vec<String> {
+        self.lines_after(0)
+    }
+
+    /// Writes them as they are behind `others` events that come first.
+    pub fn lines_after(&self, others: u64) -> Vec<String> {
         let (Some(turn), Some((last, time))) = (&self.turn, self.last) else { return Vec::new() };
         let time = display(time);
         let turn = turn.member("turn");
         let comma = if turn.is_empty() { "" } else { "," };
-        let mut seq = last + 1;
+        let mut seq = last + 1 + others;
         let mut lines = Vec::new();
         for call in self.pending.iter().flatten() {
             lines.push(result_line(call, seq, &time, &format!("{turn}{comma}")));

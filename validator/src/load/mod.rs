@@ -67,7 +67,7 @@ pub struct Refusal {
 }
 
 /// The loader, fed with the records of one log.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Load {
     format: u64,
     /// The session's id inside JSON quotes.
@@ -83,6 +83,8 @@ pub struct Load {
     closers_failed: bool,
     /// How often a rule was broken.
     refused: u64,
+    /// The first rule that the record at hand breaks.
+    at_hand: Option<Refusal>,
 }
 
 /// How many flaws of one log are kept.
@@ -109,6 +111,7 @@ impl Load {
             flaws: Vec::new(),
             closers_failed: false,
             refused: 0,
+            at_hand: None,
         };
         if let Some((rule, inner)) = header.late() {
             let place = Place { line: Some(1), byte: Some(0), ..Place::default() };
@@ -123,6 +126,16 @@ impl Load {
         self.first.iter().min_by_key(|refusal| refusal.stage)
     }
 
+    /// Returns the first rule that the last record broke, if it broke any.
+    pub fn at_hand(&self) -> Option<&Refusal> {
+        self.at_hand.as_ref()
+    }
+
+    /// Returns about how many bytes the state takes.
+    pub fn state_bytes(&self) -> usize {
+        size_of::<Self>() + self.surface.state_bytes() + self.flaws.len() * size_of::<Refusal>()
+    }
+
     /// Returns what recovery would add.
     pub fn closers(&self) -> &Closers {
         &self.closers
@@ -133,6 +146,9 @@ impl Load {
         let refusal = Refusal { stage, kind, rule, inner: clip(inner), place };
         if !self.first.iter().any(|first| first.stage == stage) {
             self.first.push(refusal.clone());
+        }
+        if self.at_hand.is_none() {
+            self.at_hand = Some(refusal.clone());
         }
         if self.flaws.len() < FLAWS_MAX {
             self.flaws.push(refusal);
@@ -146,6 +162,7 @@ impl Load {
 
     /// Takes one record; hands it on in its present form, with whether it was found lawful here.
     pub fn take(&mut self, record: &Record<'_>, next: &mut dyn FnMut(&Event<'_>, bool)) {
+        self.at_hand = None;
         if self.format != 0 {
             self.later_format(record);
             next(&record.event, true);

@@ -24,7 +24,7 @@ struct ResultNode {
 }
 
 /// The surface, folded along a log.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Surface {
     nodes: Vec<u64>,
     results: HashMap<u64, ResultNode>,
@@ -101,6 +101,12 @@ fn operation(event: &Event<'_>) -> Result<Option<SurfaceOp>, Violation> {
 }
 
 impl Surface {
+    /// Returns about how many bytes the state takes.
+    pub fn state_bytes(&self) -> usize {
+        let results = self.results.values().map(|node| node.message_id.len() + 64);
+        (self.nodes.len() + self.messages.len()) * 8 + results.sum::<usize>()
+    }
+
     /// Returns the message id, as JSON text, that the event at a seq carries.
     ///
     /// Of events that are no current `tool/result` only their being messages is remembered: then a

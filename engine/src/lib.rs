@@ -9,5 +9,6 @@ pub mod machine;
 pub mod backend;
 pub mod dsh;
 pub mod log;
+pub mod check;
 pub mod store;
 pub mod replay;

@@ -47,8 +47,7 @@ impl<'a, S: Sinks> Pass<'a, S> {
             let is_of_files = finding.rule != "frame/chain" && self.is_vouched_by_files();
             self.damaged(finding);
             if is_of_files {
-                let message =
-                    format!("W is {}, beyond the end of the log", self.durable_lsn);
+                let message = format!("W is {}, beyond the end of the log", self.durable_lsn);
                 self.say(Finding::note("store/behind", message));
             }
             return Ok(());

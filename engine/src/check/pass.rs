@@ -287,10 +287,8 @@ impl<'a, S: Sinks> Pass<'a, S> {
             self.say(at(Finding::violation("frame/epoch", message)));
         }
         if head.durable_lsn < durable_lsn {
-            let message = format!(
-                "durable_lsn is {}; {durable_lsn} was durable before",
-                head.durable_lsn
-            );
+            let message =
+                format!("durable_lsn is {}; {durable_lsn} was durable before", head.durable_lsn);
             self.say(at(Finding::violation("frame/durable", message)));
         }
         self.reached = (epoch.max(head.epoch), durable_lsn.max(head.durable_lsn));
@@ -312,8 +310,7 @@ impl<'a, S: Sinks> Pass<'a, S> {
     fn witnessed(&mut self, walk: &Walk<'_>) {
         let here = (walk.header.segment_id, walk.last_lsn);
         let by = if self.layout.durable.is_some_and(|durable| {
-            (durable.segment_id, durable.durable_lsn) == here
-                && durable.end_offset != walk.kept_end
+            (durable.segment_id, durable.durable_lsn) == here && durable.end_offset != walk.kept_end
         }) {
             "`DURABLE`"
         } else if self.layout.slot().is_some_and(|slot| {

@@ -168,8 +168,7 @@ impl<'s, S: Sinks> Sessions<'s, S> {
             self.pass(head);
             return false;
         }
-        let header =
-            SessionHeader { dialect: created.dialect, json: created.header.to_vec() };
+        let header = SessionHeader { dialect: created.dialect, json: created.header.to_vec() };
         let sink = self.sinks.session(created.id, &header);
         let check = SessionCheck {
             id: created.id.to_owned(),
@@ -213,11 +212,8 @@ impl<'s, S: Sinks> Sessions<'s, S> {
             return false;
         };
         if head.first_seq != expected && check.findings.len() < FINDINGS_MAX {
-            let rule = if head.first_seq > expected {
-                "envelope/seq-gap"
-            } else {
-                "envelope/seq-overlap"
-            };
+            let rule =
+                if head.first_seq > expected { "envelope/seq-gap" } else { "envelope/seq-overlap" };
             let message = format!("seq {} follows where {expected} is due", head.first_seq);
             let mut finding = Finding::corrupt(rule, message).at(segment, head.offset).of(head.lsn);
             finding.place.seq = Some(head.first_seq);
@@ -267,7 +263,14 @@ impl<'s, S: Sinks> Sessions<'s, S> {
             for (index, rules) in std::mem::take(&mut waiting.frames) {
                 if let Ok(decoded) = &batch[index] {
                     let sink = &mut waiting.check.sink;
-                    hand_over(decoded, segment, durable_lsn, rules.as_deref(), &mut envelopes, sink);
+                    hand_over(
+                        decoded,
+                        segment,
+                        durable_lsn,
+                        rules.as_deref(),
+                        &mut envelopes,
+                        sink,
+                    );
                 }
             }
         };

@@ -40,7 +40,9 @@ impl Sheet {
         let stated = table.row_count() as usize;
         if stated != self.0.len() {
             let seen = self.0.len();
-            return Some(format!("the table has {stated} rows; frames of {seen} sessions are here"));
+            return Some(format!(
+                "the table has {stated} rows; frames of {seen} sessions are here"
+            ));
         }
         for (number, (row, seen)) in table.rows().zip(self.0.values()).enumerate() {
             let Ok(row) = row else {

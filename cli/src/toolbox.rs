@@ -163,10 +163,9 @@ fn show(
     let installation = Installation::default();
     let wanted = &project.projections;
     let make = |header: &SessionHeader| -> Vec<Box<dyn Projected>> {
-        let is_wanted = |projection: &Box<dyn Projected>| {
-            wanted.is_empty() || wanted.iter().any(|name| name == projection.name())
-        };
-        installation.all(header).into_iter().filter(is_wanted).collect()
+        let is_wanted = |name| wanted.is_empty() || wanted.iter().any(|it| it == name);
+        let all = installation.all(header).into_iter();
+        all.filter(|projection| is_wanted(projection.name())).collect()
     };
     let threads = project.threads.map_or(0, |threads| threads as usize);
     let options = Replay { threads, at: project.at };

@@ -10,5 +10,6 @@ pub mod backend;
 pub mod dsh;
 pub mod log;
 pub mod check;
+pub mod session_files;
 pub mod store;
 pub mod replay;

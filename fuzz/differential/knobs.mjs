@@ -1,6 +1,6 @@
-// What an agent may do at the end of a log: approval policy, sandbox mode, and the permission preset
-// that is current. The host's own packages answer under the table that it ships, over a stub of the
-// executor; `gatelog project` answers for us.
+// What an agent may do at the end of a log: approval policy, sandbox mode, and the permission
+// preset that is current. The host's own packages answer under the table that it ships, over a stub
+// of the executor; `gatelog project` answers for us.
 
 import { spawn } from 'node:child_process'
 import path from 'node:path'
@@ -48,7 +48,8 @@ export function hostKnobs(events) {
 function knobEvent(rng) {
   const odd = rng.chance(0.1)
   return rng.pick([
-    () => ['permission/preset', { preset: odd ? rng.pick(['custom', 'mine', 7]) : rng.pick(MODES) }],
+    () => ['permission/preset',
+      { preset: odd ? rng.pick(['custom', 'mine', 7]) : rng.pick(MODES) }],
     () => ['sandbox/mode', { mode: odd ? rng.pick([null, 'off', 1, undefined]) : rng.pick(MODES) }],
     () => ['approval/policy',
       { policy: odd ? rng.pick([null, 'x', [1], undefined]) : rng.pick(['ask', 'never']) }],
@@ -69,7 +70,8 @@ export function withKnobs(bytes, seed, index, seq) {
 export function ourKnobs(bin, files) {
   const names = ['policy', 'sandbox', 'permissions'].flatMap((name) => ['--projection', name])
   return new Promise((resolve, reject) => {
-    const child = spawn(bin, ['project', ...names, ...files], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const child = spawn(bin, ['project', ...names, ...files],
+      { stdio: ['ignore', 'pipe', 'ignore'] })
     const out = []
     child.stdout.on('data', (chunk) => out.push(chunk))
     child.on('error', reject)

@@ -3,7 +3,7 @@
 //   node run.mjs --seed N --count N --bin path/to/log-verify [--keep DIR] [--jobs 2] [--texts]
 //   node run.mjs --seed N --count N --host-only      the host's side and the quotas alone
 //   node run.mjs --seed N --only INDEX,… --bin …     some mutants again
-//   node run.mjs … --projections GATELOG             policy, mode and preset as well, by that binary
+//   node run.mjs … --projections GATELOG             policy, mode and preset, by that binary
 //
 // Exit: 0 all mutants were judged, all agree and the quotas are met, 1 not, 2 usage.
 
@@ -70,7 +70,8 @@ function judged(settings, folder, each) {
     })
     child.send({
       folder: path.join(folder, `w${share}`), seed: settings.seed, indices: settings.indices,
-      share, shares: settings.jobs, bin: settings.bin, gatelog: settings.gatelog, keep: settings.keep !== undefined,
+      share, shares: settings.jobs, bin: settings.bin, gatelog: settings.gatelog,
+      keep: settings.keep !== undefined,
     })
   }))
   return Promise.all(shares)
@@ -113,8 +114,8 @@ async function main() {
   const wrong = new Set(mismatches.map(({ index }) => index))
   if (settings.texts) for (const { index } of texts) wrong.add(index)
   // A quota that is not met counts as a failure of its own, and so does each missing answer.
-  const missed = Math.abs(unjudged) + settings.knobs.wrong.length
-  const failed = wrong.size + missed + (settings.isPartial ? 0 : short.length)
+  const failed = settings.knobs.wrong.length + wrong.size + Math.abs(unjudged) +
+    (settings.isPartial ? 0 : short.length)
   console.log(`${tally.count - wrong.size} passed, ${failed} failed`)
   return failed > 0 ? 1 : 0
 }

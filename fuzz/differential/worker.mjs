@@ -56,7 +56,8 @@ async function judgeKnobs({ host, task, folder, cases, verdicts }) {
   const all = loaded.concat(grown.map(({ made, file }) => (
     { made, file, verdict: further.get(file) })))
     .filter(({ verdict }) => verdict.host !== 'refuses')
-  const ours = all.length === 0 ? new Map() : await ourKnobs(task.gatelog, all.map(({ file }) => file))
+  const files = all.map(({ file }) => file)
+  const ours = files.length === 0 ? new Map() : await ourKnobs(task.gatelog, files)
   for (const { made, file, verdict } of all) {
     process.send({ knobs: compared(`mutant ${made.index}`, verdict.knobs, ours.get(file)) })
   }

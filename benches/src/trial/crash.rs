@@ -4,7 +4,7 @@ use super::ledger::Ledger;
 use super::machine::FixedMachine;
 use super::workload::{self, Run, Workload};
 use gatelog_engine::backend::{Backend, Durability};
-use gatelog_engine::log::{Log, LogConfig};
+use gatelog_engine::log::Log;
 use gatelog_engine::storage::Sim;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl Enumeration {
             tally.moments += 1;
             let at = moment.operations();
             let told = |what: String| format!("{}, moment {at}: {what}", workload.name);
-            let case = Case { ledger: &ledger, at, config: &workload.config, seed: self.seed };
+            let case = Case { ledger: &ledger, at, workload, seed: self.seed };
             let killed = moment.clone();
             killed.heal();
             killed.kill();
@@ -155,14 +155,14 @@ impl Enumeration {
 struct Case<'a> {
     ledger: &'a Ledger,
     at: u64,
-    config: &'a LogConfig,
+    workload: &'a Workload,
     seed: u64,
 }
 
 impl Case<'_> {
     fn open(&self, disk: &Sim) -> Result<Log, String> {
         let machine = Arc::new(FixedMachine::new(self.seed ^ 0x5EED));
-        workload::open(disk.disk(), machine, self.config)
+        workload::open(disk.disk(), machine, &self.workload.config, self.workload.sloppiness)
             .map_err(|error| format!("refused ({:?} {:?}): {error}", error.kind, error.rule))
     }
 

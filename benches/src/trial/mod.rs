@@ -6,6 +6,7 @@
 
 mod machine;
 pub mod ledger;
+mod sloppy;
 pub mod workload;
 pub mod workloads;
 mod crash;
@@ -13,4 +14,5 @@ mod crash;
 pub use crash::{Enumeration, Tally};
 pub use ledger::{Ledger, Promise};
 pub use machine::FixedMachine;
+pub use sloppy::{Sloppiness, Sloppy};
 pub use workload::{Run, Step, Workload};

@@ -2,6 +2,7 @@
 
 use super::ledger::{Entry, Ledger, Promise};
 use super::machine::FixedMachine;
+use super::sloppy::{Sloppiness, Sloppy};
 use gatelog_engine::backend::{AppendError, Backend, Batch, Durability, Row};
 use gatelog_engine::log::{Log, LogConfig};
 use gatelog_engine::rules::{Draft, SessionHeader};
@@ -43,6 +44,8 @@ pub struct Workload {
     pub steps: Vec<Step>,
     /// How the store is opened.
     pub config: LogConfig,
+    /// What the disk leaves undone.
+    pub sloppiness: Option<Sloppiness>,
     /// A torn write spoils the physical sector of so many bytes; 0 for none.
     pub physical_sector: u64,
 }
@@ -60,7 +63,7 @@ impl Workload {
     pub fn new(name: &'static str, steps: Vec<Step>) -> Self {
         let config =
             LogConfig { segment_bytes: 16 * 1024, has_housekeeper: false, ..LogConfig::default() };
-        Self { name, steps, config, physical_sector: 0 }
+        Self { name, steps, config, sloppiness: None, physical_sector: 0 }
     }
 
     /// Does the steps on a fresh disk.
@@ -79,6 +82,7 @@ impl Workload {
             sim,
             machine: Arc::new(FixedMachine::new(seed)),
             config: self.config.clone(),
+            sloppiness: self.sloppiness,
             ledger,
             number: 0,
         };
@@ -96,6 +100,7 @@ struct AtWork<'a> {
     sim: &'a Sim,
     machine: Arc<FixedMachine>,
     config: LogConfig,
+    sloppiness: Option<Sloppiness>,
     ledger: Ledger,
     number: u64,
 }
@@ -109,8 +114,12 @@ pub fn open(
     disk: SimDisk,
     machine: Arc<FixedMachine>,
     config: &LogConfig,
+    sloppiness: Option<Sloppiness>,
 ) -> Result<Log, gatelog_engine::backend::Error> {
-    let volume: Arc<dyn Volume> = Arc::new(disk);
+    let mut volume: Arc<dyn Volume> = Arc::new(disk);
+    if let Some(sloppiness) = sloppiness {
+        volume = Arc::new(Sloppy::new(volume, sloppiness));
+    }
     Log::open(volume, Path::new(DIR), machine, config.clone())
 }
 
@@ -135,7 +144,7 @@ pub fn header(session: &str) -> SessionHeader {
 
 impl AtWork<'_> {
     fn open(&mut self) -> Option<Log> {
-        open(self.sim.disk(), self.machine.clone(), &self.config).ok()
+        open(self.sim.disk(), self.machine.clone(), &self.config, self.sloppiness).ok()
     }
 
     fn step(&mut self, step: &Step, log: Option<Log>) -> Option<Log> {

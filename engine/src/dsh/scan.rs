@@ -243,9 +243,9 @@ impl<'s> LogScan<'s> {
         self.damage.keep(seq, line.text, Nature::Packed);
         self.events += packed.members;
         self.kept(line, place);
-        let (lawful, has_data, opaque) = (true, true, line.opaque);
-        let shown_kind = event.kind;
-        self.sink.record(&Record { event, lawful, known: true, shown_kind, has_data, opaque });
+        let (shown_kind, opaque) = (event.kind, line.opaque);
+        let (lawful, known, has_data) = (true, true, true);
+        self.sink.packed(packed, &Record { event, lawful, known, shown_kind, has_data, opaque });
     }
 
     fn kept(&mut self, line: &LineView<'_>, place: Place) {

@@ -73,23 +73,32 @@ fn push_zeros(crc: &mut Hasher, mut count: u64) {
     }
 }
 
-/// Returns the greatest `durable_lsn` of the frames behind a place, 0 for none.
-pub(crate) fn witness(window: &mut Window<'_>, expected: &Expected) -> Result<u64, Error> {
-    let mut greatest = 0;
+/// What the headers behind a place vouch for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Testimony {
+    /// Their greatest `durable_lsn`; 0 for none.
+    pub(crate) durable_lsn: u64,
+    /// Bytes of the frames whose bodies were checked, to see what they own.
+    pub(crate) checked_bytes: u64,
+}
+
+/// Hears the frames behind a place.
+pub(crate) fn witness(window: &mut Window<'_>, expected: &Expected) -> Result<Testimony, Error> {
+    let mut testimony = Testimony::default();
     let mut offset = expected.stop_offset;
     // Whoever fills a payload with headers makes us read each body that they claim. After that
     // many bytes nobody hops any more, which can only find more.
-    let mut budget = 2 * window.end();
+    let checked_bytes_max = 2 * window.end();
     while offset < expected.end {
         let bytes = window.at(offset, FRAME_HEADER_BYTES)?;
         let head = bytes.first_chunk().and_then(|bytes| FrameHead::parse(bytes).ok());
         let head = head.filter(|head| expected.allows(head, offset, window.end()));
         let mut next = (offset + 1).next_multiple_of(GROUP_ALIGN);
         if let Some(head) = head {
-            greatest = greatest.max(head.durable_lsn);
+            testimony.durable_lsn = testimony.durable_lsn.max(head.durable_lsn);
             let is_owner = expected.is_next(&head)
-                || budget > 0 && {
-                    budget = budget.saturating_sub(head.frame_bytes());
+                || testimony.checked_bytes < checked_bytes_max && {
+                    testimony.checked_bytes += head.frame_bytes();
                     is_whole(window, &head)?
                 };
             if is_owner {
@@ -98,7 +107,7 @@ pub(crate) fn witness(window: &mut Window<'_>, expected: &Expected) -> Result<u6
         }
         offset = next;
     }
-    Ok(greatest)
+    Ok(testimony)
 }
 
 impl Expected {

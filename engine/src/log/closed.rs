@@ -6,7 +6,7 @@
 //! frame and is walked.
 
 use super::chain::{Digest, body_hash};
-use super::frame::{FrameHead, Kind, read_frame};
+use super::frame::{FrameHead, read_frame};
 use super::limit::FRAME_HEADER_BYTES;
 use super::scene::SegmentFile;
 use super::segment_header::SegmentHeader;
@@ -136,7 +136,7 @@ fn has_table(
     let bytes = window.at(offset, FRAME_HEADER_BYTES)?;
     let head = bytes.first_chunk().and_then(|bytes| FrameHead::parse(bytes).ok());
     let is_the_one = |head: &FrameHead| {
-        head.kind == Kind::Rotate
+        head.kind.has_table()
             && head.is_at_its_place(header.segment_id, offset)
             && head.lsn == next.prev_last_lsn
             && offset + head.frame_bytes() == end

@@ -1,5 +1,6 @@
 //! How a native store is opened.
 
+use super::canary::Canary;
 use super::limit;
 use crate::backend::{Error, ErrorKind};
 
@@ -25,6 +26,9 @@ pub struct LogConfig {
     /// Run a thread that syncs what nobody waits for, writes watermarks and makes spares. Default
     /// true. Without it [`Log::tick`](super::Log::tick) does so, and nothing happens by itself.
     pub has_housekeeper: bool,
+    /// A mistake that is made on purpose; for trials only.
+    #[doc(hidden)]
+    pub canary: Option<Canary>,
 }
 
 impl Default for LogConfig {
@@ -37,6 +41,7 @@ impl Default for LogConfig {
             allow_network_fs: false,
             create: true,
             has_housekeeper: true,
+            canary: None,
         }
     }
 }

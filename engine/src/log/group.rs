@@ -16,6 +16,8 @@ pub(crate) struct Mark {
     pub(crate) next_lsn: u64,
     /// Digest of the last frame.
     pub(crate) digest: Digest,
+    /// Groups start on multiples of so many bytes: [`limit::GROUP_ALIGN`].
+    pub(crate) align: u64,
 }
 
 /// One batch in a group: who waits for it, for what, and what to tell.
@@ -57,7 +59,7 @@ pub(crate) struct Group<R> {
 impl Mark {
     /// Returns where the next group starts, in bytes.
     pub(crate) fn next_group(&self) -> u64 {
-        self.end.next_multiple_of(limit::GROUP_ALIGN)
+        self.end.next_multiple_of(self.align)
     }
 }
 
@@ -95,7 +97,8 @@ impl<R> Group<R> {
     pub(crate) fn push(&mut self, frame: Vec<u8>, lsn: u64, digest: Digest) {
         self.bytes += frame.len() as u64;
         self.frames.push(frame);
-        self.after = Mark { end: self.position(), last_lsn: lsn, next_lsn: lsn + 1, digest };
+        let end = self.position();
+        self.after = Mark { end, last_lsn: lsn, next_lsn: lsn + 1, digest, ..self.after };
     }
 
     /// Adds somebody who waits. A batch that asks for `Synced` makes the group be synced.

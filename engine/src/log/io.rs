@@ -1,5 +1,6 @@
 //! What the leader writes to: the segment that takes groups, and the two witnesses.
 
+use super::canary::Canary;
 use super::chain::StoreId;
 use super::durable::Durable;
 use super::group::Mark;
@@ -38,6 +39,8 @@ pub(crate) struct Io {
     pub(crate) spares: Vec<Spare>,
     /// When the segment was begun, in milliseconds since 1970.
     pub(crate) begun_ms: u64,
+    /// A mistake that is made on purpose.
+    pub(crate) canary: Option<Canary>,
 }
 
 impl Io {
@@ -50,7 +53,13 @@ impl Io {
             None => segment_file::make_spare(&*self.volume, &self.dir, wanted, &mut |_| {})
                 .map_err(not_begun)?,
         };
-        self.path = segment_file::begin(&*self.volume, &self.dir, &spare, header)?;
+        if self.canary == Some(Canary::SpareNotZeroed) {
+            self.spoil(&spare);
+        }
+        self.path = {
+            let is_durable = self.canary != Some(Canary::AckBeforeDirectorySync);
+            segment_file::begin(&*self.volume, &self.dir, &spare, header, is_durable)?
+        };
         self.file = spare.file;
         self.first_lsn = header.first_lsn;
         self.segment_id = header.segment_id;
@@ -60,6 +69,7 @@ impl Io {
             last_lsn: header.prev_last_lsn,
             next_lsn: header.first_lsn,
             digest: header.prev_digest,
+            ..self.mark
         };
         self.state(Stop::Open, header.durable_lsn)
             .map_err(|error| NotBegun { error, is_unknown: true })
@@ -102,6 +112,16 @@ impl Io {
         };
         if segment_file::write_all(&**file, 0, &record.encode()).is_err() {
             self.durable = None;
+        }
+    }
+
+    /// Gives a spare the content of the present segment, as if it had been recycled as it was.
+    fn spoil(&self, spare: &Spare) {
+        let mut bytes = vec![0; spare.bytes as usize];
+        if self.file.read_at(0, &mut bytes).is_ok() {
+            let head = limit::SEGMENT_HEADER_BYTES;
+            let _ = segment_file::write_all(&*spare.file, head, &bytes[head as usize..]);
+            let _ = spare.file.sync_data();
         }
     }
 

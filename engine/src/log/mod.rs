@@ -3,7 +3,7 @@
 //! `docs/format.md` says what lies on the disk, byte by byte; the files of this module say it again
 //! for the structure that each of them reads and writes.
 
-#![expect(dead_code, reason = "codecs come before the log that uses them")]
+#![allow(dead_code, reason = "codecs and recovery come before the log that uses them")]
 
 pub(crate) mod limit;
 pub(crate) mod field;
@@ -20,6 +20,7 @@ pub(crate) mod body;
 pub(crate) mod superblock;
 pub(crate) mod durable;
 pub(crate) mod name;
+mod canary;
 pub(crate) mod tail;
 pub(crate) mod source;
 pub(crate) mod scene;
@@ -28,8 +29,11 @@ pub(crate) mod walk;
 pub(crate) mod tally;
 pub(crate) mod closed;
 pub(crate) mod judgement;
+pub(crate) mod judge;
 mod segment_file;
 pub(crate) mod fresh;
+pub(crate) mod asked;
+pub(crate) mod opened;
 pub(crate) mod recovery;
 pub(crate) mod reader;
 mod config;
@@ -48,9 +52,13 @@ mod reading;
 mod housekeeper;
 mod native_log;
 
+#[doc(hidden)]
+pub use canary::Canary;
 pub use config::LogConfig;
 pub use native_log::Log;
 
+#[cfg(test)]
+mod cases;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]

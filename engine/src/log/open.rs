@@ -1,19 +1,17 @@
 //! Opens a store for writing: what recovery found becomes the state of the writer.
 
-use super::body::{self, Body};
-use super::closed::ClosedSegment;
+use super::canary::{self, Canary};
+use super::closed::{self, ClosedSegment};
 use super::config::LogConfig;
-use super::frame::{self, FrameHead};
 use super::group::Mark;
 use super::io::Io;
 use super::limit;
 use super::name;
+use super::opened::Opened;
 use super::order::{Extent, Order, Segment};
-use super::recovery::{Opened, Recovery};
-use super::segment_file::Spare;
+use super::recovery::Recovery;
 use super::sessions::Sessions;
 use crate::backend::{Error, ErrorKind};
-use crate::dsh::bytes::read_full;
 use crate::machine::Machine;
 use crate::storage::{Create, Kind, Storage, Volume};
 use std::collections::BTreeMap;
@@ -59,7 +57,7 @@ pub(crate) fn open(
         segment_bytes: config.segment_bytes,
         may_create: config.create,
     };
-    let opened = recovery.open()?;
+    let opened = canary::with(config.canary, || recovery.open())?;
     let header = &opened.active.header;
     let mut sessions = Sessions::default();
     for segment in &opened.closed {
@@ -74,10 +72,14 @@ pub(crate) fn open(
         last_lsn: opened.durable_lsn,
         next_lsn: opened.next_lsn,
         digest: opened.digest,
+        align: match config.canary {
+            Some(Canary::GroupsUnaligned) => limit::FRAME_ALIGN,
+            _ => limit::GROUP_ALIGN,
+        },
     };
     let extents = extents(&opened);
     let identity = (opened.store_id, opened.epoch);
-    let io = files(volume, dir, &opened, mark)?;
+    let io = files(volume, dir, &opened, mark, config.canary)?;
     let order =
         Order::new(identity, segment, sessions, extents, mark, config.clone(), machine.clone());
     Ok((order, io))
@@ -93,7 +95,13 @@ fn extents(opened: &Opened) -> BTreeMap<u64, Extent> {
     closed.chain([(header.first_lsn, active)]).collect()
 }
 
-fn files(volume: &Arc<dyn Volume>, dir: &Path, opened: &Opened, mark: Mark) -> Result<Io, Error> {
+fn files(
+    volume: &Arc<dyn Volume>,
+    dir: &Path,
+    opened: &Opened,
+    mark: Mark,
+    canary: Option<Canary>,
+) -> Result<Io, Error> {
     let path = dir.join(name::STORE);
     let superblock = volume
         .open_write(&path, Create::Existing)
@@ -115,56 +123,20 @@ fn files(volume: &Arc<dyn Volume>, dir: &Path, opened: &Opened, mark: Mark) -> R
         counter: 0,
         spares: opened.spares.clone(),
         begun_ms: header.created_ms,
+        canary,
     };
     io.witness(mark.last_lsn);
     Ok(io)
 }
 
-/// Takes the sessions of a closed segment: from what a walk saw, else from its table.
+/// Takes the sessions of a closed segment.
 fn take_closed(
     sessions: &mut Sessions,
     storage: &dyn Storage,
     segment: &ClosedSegment,
 ) -> Result<(), Error> {
-    let first_lsn = segment.header.first_lsn;
-    if let Some(tally) = &segment.tally {
-        for seen in tally.sessions.values() {
-            sessions.take_row(first_lsn, &seen.row);
-        }
-        return Ok(());
-    }
-    let damaged = |what: &str| {
-        let message = format!("the table of the segment cannot be read: {what}");
-        Error::corrupt("frame/body", message).at(&segment.path, segment.table_offset)
-    };
-    let offset = segment.table_offset.ok_or_else(|| damaged("there is none"))?;
-    let failed = |error| Error::io(&segment.path, "the segment cannot be read", error);
-    let file = storage.open(&segment.path).map_err(failed)?;
-    let mut head = [0; limit::FRAME_HEADER_BYTES];
-    let read = read_full(&*file, offset, &mut head).map_err(failed)?;
-    let head = FrameHead::parse(&head)
-        .ok()
-        .filter(|head| read == head.encode().len() && head.kind.has_table())
-        .ok_or_else(|| damaged("no frame with a table lies there"))?;
-    let mut bytes = vec![0; head.padded_body_bytes()];
-    let behind = offset + limit::FRAME_HEADER_BYTES as u64;
-    read_full(&*file, behind, &mut bytes).map_err(failed)?;
-    let frame =
-        frame::read_frame(head, &bytes).map_err(|_| damaged("its checksum does not hold"))?;
-    let Ok(Body::Table(table)) = body::decode(&frame) else {
-        return Err(damaged("it is no table"));
-    };
-    for row in table.rows() {
-        let row = row.map_err(|_| damaged("a row of it is damaged"))?;
-        sessions.take_row(first_lsn, &row);
+    for row in closed::rows(storage, segment)? {
+        sessions.take_row(segment.header.first_lsn, &row);
     }
     Ok(())
-}
-
-impl Spare {
-    /// Adopts a file of zeros that an earlier open left.
-    pub(crate) fn adopt(volume: &dyn Volume, path: &Path, bytes: u64) -> Option<Self> {
-        let file = volume.open_write(path, Create::Existing).ok()?;
-        Some(Self { path: path.to_owned(), file, bytes })
-    }
 }

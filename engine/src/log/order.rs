@@ -9,6 +9,7 @@
 //! group before it is closed, and `durable_lsn` is stamped here and never patched.
 
 use super::body;
+use super::canary::Canary;
 use super::chain::{SessionKey, StoreId};
 use super::config::LogConfig;
 use super::encoded::{Encoded, Stamp};
@@ -120,6 +121,8 @@ pub(crate) struct Order {
     queue: VecDeque<Item>,
     /// What will be durable when the group after all closed ones is issued.
     durable_ahead: u64,
+    /// What it was one group ago.
+    durable_before: u64,
     /// Somebody leads, or was told to.
     pub(crate) is_led: bool,
     /// A failed group is being taken back; nobody gets a place meanwhile.
@@ -156,6 +159,7 @@ impl Order {
             filling: None,
             queue: VecDeque::new(),
             durable_ahead: mark.last_lsn,
+            durable_before: mark.last_lsn,
             is_led: false,
             is_repairing: false,
             poisoned: None,
@@ -326,6 +330,7 @@ impl Order {
     fn push(&mut self, prepared: Prepared, acknowledged: bool) {
         let (segment_id, epoch) = (self.segment.id, self.epoch);
         let before = self.sessions.before(prepared.session, &self.segment.shares);
+        let is_early = self.config.canary == Some(Canary::DurableOneGroupEarly);
         let group = self.group();
         let Prepared { mut encoded, session, id, last_time_ms } = prepared;
         let offset = group.position();
@@ -333,7 +338,7 @@ impl Order {
             segment_id,
             offset,
             lsn: group.after.next_lsn,
-            durable_lsn: group.durable_at_issue,
+            durable_lsn: if is_early { group.after.next_lsn - 1 } else { group.durable_at_issue },
             session,
             session_prev_lsn: before.last_lsn(),
             prev: group.after.digest,
@@ -353,7 +358,11 @@ impl Order {
 
     /// Returns the group that is being filled.
     fn group(&mut self) -> &mut Group<Before> {
-        let (mark, durable) = (self.mark, self.durable_ahead);
+        let durable = match self.config.canary {
+            Some(Canary::DurableOneGroupLate) => self.durable_before,
+            _ => self.durable_ahead,
+        };
+        let mark = self.mark;
         self.filling.get_or_insert_with(|| Group::new(mark, durable))
     }
 
@@ -361,6 +370,7 @@ impl Order {
     /// settled.
     pub(crate) fn close_group(&mut self) {
         let Some(group) = self.filling.take() else { return };
+        self.durable_before = self.durable_ahead;
         self.durable_ahead = if group.sync { group.after.last_lsn } else { group.durable_at_issue };
         self.mark = group.after;
         self.queue.push_back(Item::Group(group));
@@ -423,6 +433,7 @@ impl Order {
                         last_lsn: header.prev_last_lsn,
                         next_lsn: header.first_lsn,
                         digest: header.prev_digest,
+                        ..self.mark
                     };
                 }
                 Item::Group(group) => {

@@ -7,7 +7,8 @@
 //! its frames follow.
 
 use super::frame::Frame;
-use super::judgement::{Judgement, judge};
+use super::judge::judge;
+use super::judgement::Judgement;
 use super::limit::{GROUP_ALIGN, SEGMENT_HEADER_BYTES};
 use super::name;
 use super::scene::Scene;
@@ -140,11 +141,15 @@ impl LogReader {
         let mut expected: Option<SegmentHeader> = None;
         while let Some(file) = segments.next() {
             let Ok(header) = &file.header else { return Ok(()) };
-            let is_next = expected.as_ref().is_none_or(|expected| expected == header);
+            let is_next = match &expected {
+                Some(expected) => expected == header,
+                None => header.prev_first_lsn == 0,
+            };
             if header.store_id != self.judgement.store_id || !is_next {
                 return Ok(());
             }
             let next = segments.peek().and_then(|next| next.header.as_ref().ok());
+            let next = next.filter(|next| next.prev_segment_id == header.segment_id);
             let end = next.map_or(header.segment_bytes, |next| next.prev_end_offset);
             let opened = patiently(&file.path, 0, || self.storage.open(&file.path))?;
             let mut source = Cached::new(&*opened, &file.path);
@@ -158,9 +163,7 @@ impl LogReader {
             })?;
             let Some(next) = next else { return Ok(()) };
             let reached = (walked.end_offset, walked.last_lsn, walked.digest);
-            if reached != (next.prev_end_offset, next.prev_last_lsn, next.prev_digest)
-                || next.prev_segment_id != header.segment_id
-            {
+            if reached != (next.prev_end_offset, next.prev_last_lsn, next.prev_digest) {
                 return Ok(());
             }
             expected = Some(next.clone());

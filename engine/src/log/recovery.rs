@@ -17,22 +17,22 @@
 //! Before 6 nothing was decided on the disk, after 7 everything was. Only what the device has said
 //! is stated as durable.
 
+use super::asked::{Asked, ask_device};
 use super::chain::{Digest, StoreId};
 use super::closed::ClosedSegment;
 use super::crc;
-use super::durable::Durable;
 use super::frame::Kind;
-use super::fresh::{self, write_all};
-use super::judgement::{Judgement, LastSegment, Note, judge, walk_last};
-use super::limit::{FIRST_SEGMENT_BYTES, LSN_MAX, SEGMENT_BYTES_MIN, SEGMENT_HEADER_BYTES};
+use super::fresh;
+use super::judge::judge;
+use super::judgement::{Judgement, LastSegment};
+use super::limit::{FIRST_SEGMENT_BYTES, LSN_MAX, SEGMENT_BYTES_MIN};
 use super::name;
-use super::scene::{Scene, SegmentFile};
-use super::segment_file::Spare;
+use super::opened::{Active, End, Opened, empty, go_on};
+use super::scene::Scene;
+use super::segment_file::{Spare, write_all};
 use super::segment_header::{Begin, SegmentHeader};
-use super::source::{Cached, Device, Source};
 use super::superblock::{STORE_BYTES, Slot, Stop};
-use super::tail::{Act, Images, Ruling};
-use super::tally::Tally;
+use super::tail::Act;
 use crate::backend::{Error, ErrorKind};
 use crate::machine::Machine;
 use crate::storage::{Create, Volume, WriteFile};
@@ -42,9 +42,6 @@ use std::sync::Arc;
 
 /// How often a store is looked at again because a file vanished under our eyes.
 const LOOKS: usize = 8;
-
-/// Bytes that are compared or written again at once.
-const STEP_BYTES: u64 = 1 << 20;
 
 /// Where files go that hold nothing and have a name of ours.
 const QUARANTINE: &str = "quarantine";
@@ -61,68 +58,6 @@ pub(crate) struct Recovery<'a> {
     pub(crate) segment_bytes: u64,
     /// Make the store if there is none.
     pub(crate) may_create: bool,
-}
-
-/// The segment that takes groups.
-pub(crate) struct Active {
-    /// Where it is.
-    pub(crate) path: PathBuf,
-    /// The file.
-    pub(crate) file: Arc<dyn WriteFile>,
-    /// Its header.
-    pub(crate) header: SegmentHeader,
-}
-
-/// A store that is open for writing. Everything that it holds is durable.
-pub(crate) struct Opened {
-    /// The number of this write-open.
-    pub(crate) epoch: u32,
-    /// Identity of the store.
-    pub(crate) store_id: StoreId,
-    /// The segment that takes groups.
-    pub(crate) active: Active,
-    /// The first byte behind its last frame; the next group starts at the next multiple of 4,096.
-    pub(crate) end_offset: u64,
-    /// Lsn of the next frame.
-    pub(crate) next_lsn: u64,
-    /// Lsn of the last frame, which is durable; 0 for none.
-    pub(crate) durable_lsn: u64,
-    /// Digest of that frame.
-    pub(crate) digest: Digest,
-    /// Segments before the active one, by ascending first lsn.
-    pub(crate) closed: Vec<ClosedSegment>,
-    /// Sessions seen in the active segment.
-    pub(crate) tally: Tally,
-    /// The slot of `STORE` that was written.
-    pub(crate) slot: Slot,
-    /// The durable end as it was found.
-    pub(crate) durable: Option<Durable>,
-    /// The row that decided.
-    pub(crate) ruling: Ruling,
-    /// Files of zeros that wait to be used.
-    pub(crate) spares: Vec<Spare>,
-    /// What is to be said.
-    pub(crate) notes: Vec<Note>,
-}
-
-/// Where the log ends, and in which segment it goes on.
-struct End {
-    active: Active,
-    end_offset: u64,
-    next_lsn: u64,
-    durable_lsn: u64,
-    digest: Digest,
-    tally: Tally,
-}
-
-/// What the device answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Asked {
-    /// The judgement stands on what the device has.
-    Settled,
-    /// The last segment never got its name, holds no frame, and the device lacks its header: it is
-    /// what is left of an open that failed.
-    Unwritten,
 }
 
 impl Recovery<'_> {
@@ -151,7 +86,7 @@ impl Recovery<'_> {
                 return self.carry_out(&scene, judgement, None);
             };
             let file = self.open_existing(&path)?;
-            if self.ask_device(&scene, &mut judgement, &file)? == Asked::Unwritten {
+            if ask_device(&scene, &mut judgement, &*file)? == Asked::Unwritten {
                 self.remove(&path)?;
                 continue;
             }
@@ -173,41 +108,6 @@ impl Recovery<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Step 3. Compares what the device has above W with what the cache shows; where that is not
-    /// the same, only the device counts.
-    fn ask_device(
-        &self,
-        scene: &Scene,
-        judgement: &mut Judgement,
-        file: &Arc<dyn WriteFile>,
-    ) -> Result<Asked, Error> {
-        let Some(last) = &judgement.last else { return Ok(Asked::Settled) };
-        let (segment, header) = (last.file.clone(), last.header.clone());
-        let path = segment.path.clone();
-        let is_empty = last.walked.last.is_none();
-        let (from, end) = (last.walked.above(judgement.witness.lsn), header.segment_bytes);
-        let from = if is_empty || segment.is_unnamed { 0 } else { from };
-        if let Some(mut device) = Device::new(&**file, &path, from)? {
-            let mut cached = Cached::new(&**file, &path);
-            let page = SEGMENT_HEADER_BYTES.max(from);
-            let is_begun = is_alike(&mut cached, &mut device, from, page)?;
-            if !is_begun && is_empty && segment.is_unnamed {
-                return Ok(Asked::Unwritten);
-            }
-            if !is_begun || !is_alike(&mut cached, &mut device, page, end)? {
-                let walked = walk_last(&mut device, &segment, &header)?;
-                judgement.settle(scene, walked, Images::Differ);
-            }
-        } else {
-            // What is used on must be zeros on the device as well. The header of a segment with a
-            // name is durable, and a torn write would cost it.
-            let goes_on = judgement.ruling.act == Act::Use;
-            let from = if segment.is_unnamed { 0 } else { from.max(SEGMENT_HEADER_BYTES) };
-            write_again(&**file, &path, from, if goes_on { end } else { last.walked.end_offset })?;
-        }
-        Ok(Asked::Settled)
     }
 
     /// Steps 5 to 8.
@@ -240,16 +140,20 @@ impl Recovery<'_> {
             _ => self.make(scene, &mut judgement, epoch)?,
         };
         let slot = self.say_open(scene, judgement.store_id, &end, epoch)?;
-        for path in judgement.left_over.iter().chain(&scene.aside) {
-            // Nothing depends on it; the next open tries again.
-            let _ = self.volume.remove(path);
+        let mut left_over = judgement.left_over.iter().chain(&scene.aside).peekable();
+        if left_over.peek().is_some() {
+            // Nothing depends on it; what stays is tried again by the next open.
+            left_over.for_each(|path| drop(self.volume.remove(path)));
+            let _ = self.volume.sync_dir(self.dir);
         }
         let Judgement { store_id, closed, ruling, notes, .. } = judgement;
         let End { active, end_offset, next_lsn, durable_lsn, digest, tally } = end;
         let durable = scene.durable;
+        let used = &active.file.stat().map(|stat| stat.identity).ok();
         let spares = scene.spares.iter().filter(|spare| spare.is_zero);
         let spares = spares
             .filter_map(|spare| Spare::adopt(self.volume, &spare.path, spare.bytes))
+            .filter(|spare| spare.file.stat().map(|stat| stat.identity).ok() != *used)
             .collect();
         Ok(Opened {
             epoch,
@@ -414,9 +318,8 @@ impl Recovery<'_> {
             .and_then(|()| write_all(&*file, slot.offset(), &slot.encode()))
             .and_then(|()| file.sync_data())
             .map_err(failed)?;
-        if scene.store.is_none() {
-            self.sync_dir(self.dir)?;
-        }
+        // Also where the file was there before: an open that crashed may have made it.
+        self.sync_dir(self.dir)?;
         Ok(slot)
     }
 
@@ -452,67 +355,4 @@ fn refuse(judgement: &Judgement) -> Result<(), Error> {
 fn sync(file: &dyn WriteFile, path: &Path) -> Result<(), Error> {
     let doing = "the last segment cannot be synced, nothing was decided; open the store again";
     file.sync_data().map_err(|error| Error::io(path, doing, error))
-}
-
-/// The log goes on in its last segment.
-fn go_on(last: LastSegment, file: Arc<dyn WriteFile>) -> End {
-    let LastSegment { file: SegmentFile { path, .. }, header, walked, tally } = last;
-    End {
-        active: Active { path, file, header },
-        end_offset: walked.end_offset,
-        next_lsn: walked.next_lsn,
-        durable_lsn: walked.last_lsn,
-        digest: walked.digest,
-        tally,
-    }
-}
-
-/// The log goes on in a segment without a frame.
-fn empty(active: Active) -> End {
-    let header = &active.header;
-    End {
-        end_offset: SEGMENT_HEADER_BYTES,
-        next_lsn: header.first_lsn,
-        durable_lsn: header.prev_last_lsn,
-        digest: header.prev_digest,
-        tally: Tally::default(),
-        active,
-    }
-}
-
-fn is_alike(
-    cached: &mut dyn Source,
-    device: &mut dyn Source,
-    from: u64,
-    to: u64,
-) -> Result<bool, Error> {
-    let step = STEP_BYTES.min(to.saturating_sub(from)) as usize;
-    let (mut ours, mut theirs) = (vec![0; step], vec![0; step]);
-    let mut offset = from;
-    while offset < to {
-        let count = step.min((to - offset) as usize);
-        let read = cached.read(offset, &mut ours[..count])?;
-        if device.read(offset, &mut theirs[..count])? != read || ours[..read] != theirs[..read] {
-            return Ok(false);
-        }
-        offset += count as u64;
-    }
-    Ok(true)
-}
-
-/// Writes a part of a file over itself, so that the device gets what the cache shows.
-fn write_again(file: &dyn WriteFile, path: &Path, from: u64, to: u64) -> Result<(), Error> {
-    let doing = |error| Error::io(path, "the segment cannot be written again", error);
-    let mut buffer = vec![0; STEP_BYTES.min(to.saturating_sub(from)) as usize];
-    let mut offset = from;
-    while offset < to {
-        let count = buffer.len().min((to - offset) as usize);
-        let read = Cached::new(file, path).read(offset, &mut buffer[..count])?;
-        write_all(file, offset, &buffer[..read]).map_err(doing)?;
-        if read < count {
-            break;
-        }
-        offset += count as u64;
-    }
-    Ok(())
 }

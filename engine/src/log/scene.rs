@@ -32,8 +32,6 @@ pub(crate) struct SegmentFile {
     pub(crate) first_lsn: u64,
     /// Size in bytes.
     pub(crate) bytes: u64,
-    /// Which file it is.
-    pub(crate) identity: FileId,
     /// Its header.
     pub(crate) header: Result<SegmentHeader, SegmentHeaderFault>,
     /// It still has the name of a spare: its rename was lost.
@@ -221,11 +219,11 @@ fn names(storage: &dyn Storage, dir: &Path) -> Result<Vec<(Name, PathBuf)>, Erro
 }
 
 fn segment(storage: &dyn Storage, path: PathBuf, name: Option<u64>) -> Result<SegmentFile, Error> {
-    let (front, bytes, identity) = read_front(storage, &path, SEGMENT_HEADER_BYTES as usize)?;
+    let (front, bytes, _) = read_front(storage, &path, SEGMENT_HEADER_BYTES as usize)?;
     let header = SegmentHeader::parse(&front);
     let said = header.as_ref().map_or(0, |header| header.first_lsn);
     let (first_lsn, is_unnamed) = (name.unwrap_or(said), name.is_none());
-    Ok(SegmentFile { path, first_lsn, bytes, identity, header, is_unnamed })
+    Ok(SegmentFile { path, first_lsn, bytes, header, is_unnamed })
 }
 
 fn spare(storage: &dyn Storage, file: &SegmentFile) -> Result<SpareFile, Error> {

@@ -26,6 +26,14 @@ pub(crate) struct Spare {
     pub(crate) bytes: u64,
 }
 
+impl Spare {
+    /// Adopts a file of zeros that an earlier open left.
+    pub(crate) fn adopt(volume: &dyn Volume, path: &Path, bytes: u64) -> Option<Self> {
+        let file = volume.open_write(path, Create::Existing).ok()?;
+        Some(Self { path: path.to_owned(), file, bytes })
+    }
+}
+
 /// A segment could not be begun.
 pub(crate) struct NotBegun {
     /// Why.
@@ -96,6 +104,7 @@ pub(crate) fn begin(
     dir: &Path,
     spare: &Spare,
     header: &SegmentHeader,
+    is_named_durably: bool,
 ) -> Result<PathBuf, NotBegun> {
     let failed = |doing: &str, error| NotBegun {
         error: Error::io(&spare.path, doing, error),
@@ -108,7 +117,7 @@ pub(crate) fn begin(
     volume
         .rename(&spare.path, &path)
         .map_err(|error| failed("the segment cannot be given its name", error))?;
-    if let Err(error) = volume.sync_dir(dir) {
+    if is_named_durably && let Err(error) = volume.sync_dir(dir) {
         let error = Error::io(dir, "the segment's name cannot be synced", error);
         return Err(NotBegun { error, is_unknown: true });
     }

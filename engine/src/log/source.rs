@@ -21,9 +21,6 @@ const PAGE: usize = GROUP_ALIGN as usize;
 pub(crate) trait Source {
     /// Reads from `offset` on until the buffer is full or the file ends; returns how many.
     fn read(&mut self, offset: u64, buffer: &mut [u8]) -> Result<usize, Error>;
-
-    /// Returns the file's path, for errors.
-    fn path(&self) -> &Path;
 }
 
 /// What the kernel shows.
@@ -50,10 +47,6 @@ impl Source for Cached<'_> {
             }
         }
         Ok(filled)
-    }
-
-    fn path(&self) -> &Path {
-        self.path
     }
 }
 
@@ -111,10 +104,6 @@ impl Source for Device<'_> {
             return Ok(count);
         }
         Ok(count + self.read_device(offset + cached as u64, above)?)
-    }
-
-    fn path(&self) -> &Path {
-        self.path
     }
 }
 

@@ -13,6 +13,7 @@
 //! | the beginning of a segment, before its name | all behind it are taken back and told `NotWritten` |
 //! | a sync, or what makes a name durable | poisoned: all are told `Unknown` |
 
+use super::canary::Canary;
 use super::finisher::Finisher;
 use super::group::{Group, Waiting};
 use super::io::Io;
@@ -348,7 +349,9 @@ impl Writer {
         let mut header = order.next_header(Begin::FailedWrite, 0);
         let unsynced = order.progress.written > order.progress.durable;
         drop(order);
-        let told = match self.cut(io, &mut header, extent, unsynced) {
+        let retries = io.canary == Some(Canary::RetryInFailedSegment);
+        let cut = if retries { Ok(false) } else { self.cut(io, &mut header, extent, unsynced) };
+        let told = match cut {
             Ok(is_begun) => {
                 let mut order = self.order();
                 let written = order.progress.written;

@@ -61,12 +61,12 @@ impl Checkpoint {
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (body, check) = bytes.split_at_checked(bytes.len().checked_sub(CHECK_BYTES)?)?;
         let (head, rest) = body.split_at_checked(HEAD_BYTES)?;
-        let at = |from: usize| -> [u8; 8] {
-            head[from..from + 8].try_into().expect("eight bytes of a longer head")
+        let long = |from: usize| {
+            u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|byte| head[from + byte]))
         };
         let half = |from: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| head[from + byte]));
         let name_bytes = usize::from(u16::from_le_bytes([head[56], head[57]]));
-        let state_bytes = u64::from_le_bytes(at(64));
+        let state_bytes = long(64);
         let is_valid = head.starts_with(MAGIC)
             && half(8) == VERSION
             && head[58..64] == [0; 6]
@@ -76,11 +76,12 @@ impl Checkpoint {
             return None;
         }
         let (name, state) = rest.split_at(name_bytes);
-        let digest = head[24..56].try_into().expect("32 bytes of a longer head");
+        let mut digest = PrefixDigest::default();
+        digest.copy_from_slice(&head[24..56]);
         Some(Self {
             name: String::from_utf8(name.to_vec()).ok()?,
             version: half(12),
-            seq: u64::from_le_bytes(at(16)),
+            seq: long(16),
             digest,
             state: state.to_vec(),
         })

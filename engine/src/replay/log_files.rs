@@ -45,13 +45,12 @@ impl EventSource for LogFiles<'_> {
         let unread = |error| Error::io(path, "cannot be read", error);
         let file = self.storage.open(path).map_err(unread)?;
         let stat = file.stat().map_err(unread)?;
-        let zstd = match target.encoding {
-            Some(encoding) => encoding == Encoding::Zstd,
-            None => {
-                let mut magic = [0; 4];
-                let got = file.read_at(0, &mut magic).map_err(unread)?;
-                got == 4 && magic == crate::dsh::frame::MAGIC.to_le_bytes()
-            }
+        let zstd = if let Some(encoding) = target.encoding {
+            encoding == Encoding::Zstd
+        } else {
+            let mut magic = [0; 4];
+            let got = file.read_at(0, &mut magic).map_err(unread)?;
+            got == 4 && magic == crate::dsh::frame::MAGIC.to_le_bytes()
         };
         let options = read::Options {
             zstd,

@@ -51,6 +51,9 @@ pub struct Replay {
     pub at: Option<u64>,
 }
 
+/// Takes the result of each session, with its name.
+pub type Each<'a> = dyn FnMut(&str, Result<Folded, Error>) -> ControlFlow<()> + Send + 'a;
+
 /// Folds all sessions of a source and hands each result, with the session's name, to `each`, in the
 /// order of the names, until it breaks.
 ///
@@ -62,7 +65,7 @@ pub fn replay(
     source: &dyn EventSource,
     make: &Make<'_>,
     options: Replay,
-    each: &mut (dyn FnMut(&str, Result<Folded, Error>) -> ControlFlow<()> + Send),
+    each: &mut Each<'_>,
 ) -> Result<(), Error> {
     let names = source.names()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();

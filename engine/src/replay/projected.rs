@@ -1,4 +1,4 @@
-//! What replay asks of a projection: to fold, to show itself, and to be put away and taken up again.
+//! What replay asks of a projection: to fold, to show itself, to be put away and taken up again.
 
 use crate::companion::Fold;
 use crate::rules::SessionHeader;

@@ -58,25 +58,41 @@ pub use session::Session;
 use crate::backend::{
     AppendError, Backend, Durability, Error, ErrorKind, Limited, Parts, Refusal, SessionInfo, Take,
 };
-use crate::machine::Machine;
+use crate::log::{Log, LogConfig};
+use crate::machine::{Machine, ThisMachine};
 use crate::rules::{RuleSet, SessionHeader};
+use crate::storage::Disk;
 use held::Held;
 use live::{Live, Status};
 use lock::lock;
 use shared::Shared;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// A store, open for writing.
 ///
-/// It is `Sync`: one is enough for all threads. Dropping it closes nothing; handles of sessions keep
-/// what they need of it.
+/// It is `Sync`: one is enough for all threads. Dropping it closes nothing; handles of sessions
+/// keep what they need of it.
 pub struct Store {
     shared: Arc<Shared>,
     live: Mutex<HashMap<String, Arc<Live>>>,
 }
 
 impl Store {
+    /// Opens the native store in a directory of this machine for writing, makes it where there is
+    /// none, and recovers what a crash left. Sessions are recovered when they are first opened.
+    ///
+    /// # Errors
+    ///
+    /// As [`Log::open`].
+    pub fn open(dir: impl AsRef<Path>, rules: Arc<dyn RuleSet>) -> Result<Self, Error> {
+        let machine = Arc::new(ThisMachine);
+        let disk = Arc::new(Disk);
+        let log = Log::open(disk, dir.as_ref(), machine.clone(), LogConfig::default())?;
+        Ok(Self::new(Arc::new(log), rules, machine, StoreConfig::default()))
+    }
+
     /// Makes a store of a backend that is open for writing, with its rules.
     pub fn new(
         backend: Arc<dyn Backend>,
@@ -302,7 +318,8 @@ impl Store {
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("parts", &self.parts()).finish_non_exhaustive()
+        let live = lock(&self.live).len();
+        f.debug_struct("Store").field("live", &live).finish_non_exhaustive()
     }
 }
 

@@ -84,6 +84,14 @@ fn a_session_that_was_created_in_this_epoch_is_not_closed() {
 }
 
 #[test]
+fn a_turn_of_this_epoch_is_closed_by_no_other_store_over_the_same_backend() {
+    let world = World::new();
+    world.session("s").append([draft("open")], SYNCED).expect("it is lawful");
+    let other = World::of(Arc::clone(&world.vault));
+    assert!(facts(&other.store.session("s").expect("it is there")).is_open);
+}
+
+#[test]
 fn after_a_reopen_the_turn_of_the_old_epoch_is_closed_and_its_handle_refused_first() {
     for vault in [Vault::new(), Vault::plain()] {
         let world = World::of(vault);

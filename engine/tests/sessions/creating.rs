@@ -86,6 +86,19 @@ fn an_init_that_refuses_or_panics_leaves_no_session() {
 }
 
 #[test]
+fn ids_that_name_no_session_are_not_remembered() {
+    let world = World::new();
+    for n in 0..100 {
+        refusal(world.store.session(&format!("s{n}")));
+        world.levers.admits.set(1, 1);
+        refusal(world.store.create(&format!("t{n}"), &header(), three));
+    }
+    assert_eq!(format!("{:?}", world.store), "Store { live: 0, .. }");
+    world.session("s");
+    assert_eq!(format!("{:?}", world.store), "Store { live: 1, .. }");
+}
+
+#[test]
 fn a_session_that_is_there_is_not_created_again() {
     let world = World::new();
     world.session("s");

@@ -214,7 +214,7 @@ fn a_gate_that_is_waited_for_while_its_session_is_released_is_stale() {
     let gate = session.gate().expect("it is free");
     thread::scope(|scope| {
         let releases = scope.spawn(|| world.store.release("s"));
-        thread::sleep(Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(300));
         let waits = scope.spawn(|| refusal(session.append([note(1)], SYNCED)));
         thread::sleep(Duration::from_millis(20));
         drop(gate);

@@ -174,7 +174,7 @@ fn a_disk_gets_full_and_has_room_again() {
     sim.disk().remove(Path::new("/f")).expect("removed");
     write(&*other, 4096, &[2; 100]);
     sim.set_capacity(None);
-    write(&*other, 8192, &[2; 100_000]);
+    write(&*other, 8192, &vec![2; 100_000]);
 }
 
 #[test]

@@ -11,12 +11,20 @@ pub struct Raw(Box<RawValue>);
 
 impl Raw {
     /// Keeps a value.
+    ///
+    /// # Panics
+    ///
+    /// Never: `null` is JSON.
     pub fn of(json: Json<'_>) -> Self {
         let text = RawValue::from_string(json.to_json());
         Self(text.or_else(|_| RawValue::from_string("null".to_owned())).expect("null is JSON"))
     }
 
     /// Keeps a word.
+    ///
+    /// # Panics
+    ///
+    /// Never: a quoted word is JSON.
     pub fn word(word: &str) -> Self {
         let quoted = serde_json::Value::from(word).to_string();
         Self(RawValue::from_string(quoted).expect("a quoted word is JSON"))

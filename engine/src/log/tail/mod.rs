@@ -105,8 +105,12 @@ pub(crate) struct Ruling {
 /// that a row has for them (nothing listed: any), and the look-up.
 macro_rules! block {
     (
-        $(#[$doc:meta])* $facts:ident, $pattern:ident, $table:ident $(, $again:ident: $known:ident)?;
-        $($(#[$field_doc:meta])* $field:ident: $kind:ident { $($(#[$value_doc:meta])* $value:ident),+ })+
+        $(#[$doc:meta])*
+        $facts:ident, $pattern:ident, $table:ident $(, $again:ident: $known:ident)?;
+        $(
+            $(#[$field_doc:meta])*
+            $field:ident: $kind:ident { $($(#[$value_doc:meta])* $value:ident),+ }
+        )+
     ) => {
         $(
             $(#[$field_doc])*
@@ -161,7 +165,10 @@ macro_rules! block {
             }
         }
     };
-    (@nest $all:ident, $facts:ident, ($($done:ident)*), $field:ident: $kind:ident $(, $rest:ident: $more:ident)*) => {
+    (
+        @nest $all:ident, $facts:ident, ($($done:ident)*),
+        $field:ident: $kind:ident $(, $rest:ident: $more:ident)*
+    ) => {
         for &$field in $kind::ALL {
             block!(@nest $all, $facts, ($($done)* $field), $($rest: $more),*);
         }

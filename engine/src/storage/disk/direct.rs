@@ -102,8 +102,8 @@ mod tests {
         // An odd address, so that the copy is what makes it right.
         let mut buffer = vec![0; 8193];
         let read = file.read_device_at(4096, &mut buffer[1..]).expect("readable");
-        // An older tmpfs, say, has no direct reads; there the buffer stays as it was. Where the flag
-        // is taken, a refusal would be our own bad alignment.
+        // An older tmpfs, say, has no direct reads; there the buffer stays as it was. Where the
+        // flag is taken, a refusal would be our own bad alignment.
         let opened = std::fs::File::open(&path).expect("our own file");
         assert_eq!(read.is_some(), super::open(&opened).expect("no error").is_some());
         let expected: &[u8] = if read.is_some() { &bytes[4096..] } else { &[] };

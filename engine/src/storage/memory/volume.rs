@@ -172,11 +172,12 @@ impl Volume for Memory {
         }
         match (tree.folders.0[to_folder].get(&to_name), &source) {
             (Some(Node::File(old)), Node::File(new)) if Arc::ptr_eq(old, new) => return Ok(()),
-            (Some(Node::Directory(old)), Node::Directory(_)) => {
-                if !tree.folders.0[*old].is_empty() {
-                    return Err(io::ErrorKind::DirectoryNotEmpty.into());
-                }
+            (Some(Node::Directory(old)), Node::Directory(_))
+                if !tree.folders.0[*old].is_empty() =>
+            {
+                return Err(io::ErrorKind::DirectoryNotEmpty.into());
             }
+            (Some(Node::Directory(_)), Node::Directory(_)) => {}
             (Some(Node::Directory(_)), _) => return Err(io::ErrorKind::IsADirectory.into()),
             (Some(_), Node::Directory(_)) => return Err(io::ErrorKind::NotADirectory.into()),
             _ => {}

@@ -70,7 +70,7 @@ pub enum Failure {
     Short(usize),
     /// A write takes so many bytes and fails.
     ShortError(usize, Cause),
-    /// A write or sync says `Ok`, and the device never gets the bytes; reads of the cache show them.
+    /// A write or sync says `Ok`, and the device never gets the bytes; the cache shows them.
     Lost,
     /// A sync says `Ok`, and on the device one bit is another.
     Flip {

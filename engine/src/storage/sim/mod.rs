@@ -4,12 +4,13 @@
 //! part: [`SimDisk::unsynced`] lists the units, [`SimDisk::power_cut`] chooses,
 //! [`SimDisk::crash_states`] walks the choices.
 //!
-//! | what | is durable after | until then a power cut keeps |
-//! |---|---|---|
-//! | bytes | `sync_data` of the file | any subset of the 512-byte sectors written, of a sector any of its last contents |
-//! | the size | the same | the old one or the new one; bytes behind it are lost |
-//! | a name made, moved or removed | `sync_dir` of its directory | any subset of the changes; a rename inside one directory is whole |
-//! | what lies below a name | its own sync, and that of every name above it | |
+//! * *Bytes* are durable after `sync_data` of their file. Until then a power cut keeps any subset
+//!   of the 512-byte sectors written, and of a sector any of its last contents.
+//! * *The size* is durable after the same sync. Until then it is the old one or the new one; bytes
+//!   behind it are lost.
+//! * *A name* made, moved or removed is durable after `sync_dir` of its directory. Until then any
+//!   subset of the changes is kept; a rename inside one directory is whole.
+//! * What lies below a name needs its own sync and that of every name above it.
 //!
 //! A sync carries what was written before it began, no more. After a sync that *failed* the pages
 //! are clean: the device lacks them, reads show them, and later syncs say `Ok`
@@ -81,8 +82,8 @@ use state::{Options, State};
 /// A simulated disk, as the test that owns it sees it.
 ///
 /// A *clone* is an independent disk in the same state on which nobody has anything open; it costs
-/// little, since the pages are shared until one of the two writes them. To share one disk, give
-/// out handles: [`Sim::disk`].
+/// little, since the pages are shared until one of the two writes them. Its trace is empty. To
+/// share one disk, give out handles: [`Sim::disk`].
 ///
 /// The methods that act on the disk are those of [`SimDisk`], to which a `Sim` dereferences. The
 /// handle inside a `Sim` belongs to the test and outlives every process; one from [`Sim::disk`]

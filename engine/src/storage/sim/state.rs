@@ -110,14 +110,14 @@ impl State {
         state
     }
 
-    /// A copy that does not copy the recorded states.
+    /// A copy without the trace and the recorded states, which only grow.
     fn without_moments(&self) -> Self {
         Self {
             tree: self.tree.clone(),
             options: self.options.clone(),
             faults: self.faults.clone(),
             counts: self.counts.clone(),
-            trace: self.trace.clone(),
+            trace: VecDeque::new(),
             operations: self.operations,
             process: self.process,
             locks: BTreeMap::new(),

@@ -376,7 +376,7 @@ impl Judge for Standing {
         /// What the empty companions take, and what they keep of an event on average.
         const COMPANIONS_BYTES: usize = 16 << 10;
         const EVENT_BYTES: usize = 32;
-        let load = self.fold.load.as_ref().map_or(0, Load::state_bytes);
+        let load = self.fold.load.as_deref().map_or(0, Load::state_bytes);
         load + self.facts.state_bytes() + COMPANIONS_BYTES + self.heard * EVENT_BYTES
     }
 }

@@ -126,6 +126,9 @@ impl<'a, S: Sinks> Pass<'a, S> {
 
     fn segments(&mut self, orphans: &[u64]) -> Result<(), Error> {
         let layout = self.layout;
+        if layout.segments.is_empty() {
+            return Ok(());
+        }
         let Some(last) = layout.segments.iter().rposition(|file| file.header.is_ok()) else {
             return self.empty_shells(0, 1);
         };

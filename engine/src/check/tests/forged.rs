@@ -160,10 +160,9 @@ fn no_lsn_is_skipped_and_the_chain_begins_with_the_store() {
 
 #[test]
 fn a_frame_that_does_not_follow_is_corruption_whatever_w_says() {
-    for act in [
-        (|forge: &mut Forge| forge.stamp.lsn += 1) as fn(&mut Forge),
-        |forge| forge.stamp.prev.0[0] ^= 1,
-    ] {
+    for act in [(|forge: &mut Forge| forge.stamp.lsn += 1) as fn(&mut Forge), |forge| {
+        forge.stamp.prev.0[0] ^= 1
+    }] {
         let mut forge = Forge::new(|_| ());
         forge.create("a");
         act(&mut forge);

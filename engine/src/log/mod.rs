@@ -56,6 +56,7 @@ mod native_log;
 pub use canary::Canary;
 pub use config::LogConfig;
 pub use native_log::Log;
+pub use order::Tail;
 
 #[cfg(test)]
 mod cases;

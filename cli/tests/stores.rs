@@ -17,16 +17,22 @@ use std::time::SystemTime;
 
 /// Makes a store of two sessions that ended in peace.
 fn store(folder: &Folder) -> PathBuf {
+    store_of(folder, Profile::Strict, r#"{"policy":"ask","source":"user"}"#)
+}
+
+/// Makes a store under a profile; each session begins with an approval policy.
+fn store_of(folder: &Folder, profile: Profile, policy: &str) -> PathBuf {
     let dir = folder.path().join("box");
-    let rules = Arc::new(Standard::new(Profile::Strict));
+    let rules = Arc::new(Standard::new(profile));
     let store = Store::open(&dir, rules).expect("it opens");
     for id in ["a", "b"] {
         let json = common::header(id).trim_end().as_bytes().to_vec();
         let header = SessionHeader { dialect: 0, json };
         let session = store.create(id, &header, |_| Ok(())).expect("it is created");
         let drafts = vec![
+            Draft::new("approval/policy", policy),
             Draft::new("turn/start", r#"{"turn":1}"#),
-            Draft::new("turn/end", r#"{"turn":1,"reason":"completed"}"#),
+            Draft::new("turn/end", r#"{"turn":1,"reason":{"kind":"completed"}}"#),
         ];
         session.append(drafts, Durability::Synced).expect("it is lawful");
     }
@@ -75,7 +81,7 @@ fn a_store_is_one_line_and_each_of_its_sessions_a_report_and_nothing_is_changed(
     for (report, id) in [(a, "a"), (b, "b")] {
         assert_eq!((&report["kind"], &report["session"]), (&"report".into(), &id.into()));
         assert_eq!((&report["format"], &report["encoding"]), (&"gatelog".into(), &"native".into()));
-        assert_eq!((&report["host"], &report["events"]), (&Value::Null, &2.into()));
+        assert_eq!((&report["host"], &report["events"]), (&Value::Null, &3.into()));
     }
     assert_eq!((&summary["files"], &summary["sound"]), (&2.into(), &2.into()));
 }
@@ -120,15 +126,17 @@ fn the_sessions_of_a_store_are_projected() {
     assert_eq!((output.status.code(), lines.len()), (Some(0), 2), "{output:?}");
     for (line, id) in lines.iter().zip(["a", "b"]) {
         assert_eq!((&line["path"], &line["session"]), (&dir.into(), &id.into()));
-        assert_eq!(line["events"], 2);
+        assert_eq!(line["events"], 3);
     }
 }
 
 #[test]
 fn the_profile_of_a_store_is_strict_unless_it_is_chosen() {
     let folder = Folder::new();
-    let dir = store(&folder);
-    for (arguments, code) in [(&[][..], 0), (&["--profile", "host"], 0)] {
+    let dir = store_of(&folder, Profile::Host, r#"{"policy":"ask","source":"robot"}"#);
+    for (arguments, code) in
+        [(&[][..], 1), (&["--profile", "strict"], 1), (&["--profile", "host"], 0)]
+    {
         let output = run(env!("CARGO_BIN_EXE_log-verify"), &dir, arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}");
     }

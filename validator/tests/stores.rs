@@ -29,7 +29,10 @@ fn draft(kind: &str, data: &str) -> Draft {
 
 /// A turn without anything in it.
 fn turn() -> Vec<Draft> {
-    vec![draft("turn/start", r#"{"turn":1}"#), draft("turn/end", r#"{"turn":1,"reason":"completed"}"#)]
+    vec![
+        draft("turn/start", r#"{"turn":1}"#),
+        draft("turn/end", r#"{"turn":1,"reason":{"kind":"completed"}}"#),
+    ]
 }
 
 /// A store that a raw writer fills: no rule speaks.
@@ -148,7 +151,7 @@ fn the_extras_of_the_strict_profile_are_errors_and_the_profile_can_be_chosen() {
 #[test]
 fn what_the_host_refuses_is_found_in_a_store() {
     let raw = Raw::new();
-    raw.session("a", vec![draft("turn/end", r#"{"turn":1,"reason":"completed"}"#)]);
+    raw.session("a", vec![draft("turn/end", r#"{"turn":1,"reason":{"kind":"completed"}}"#)]);
     let (verdict, said) = raw.said(&host());
     assert_eq!((verdict, said[0]), (Verdict::Violation, ("turn/end-mismatch", Severity::Error)));
     let raw = Raw::new();

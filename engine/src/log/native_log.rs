@@ -176,9 +176,7 @@ fn check_append(order: &Order, key: SessionKey, first_seq: u64) -> Result<(), Ap
 fn check_create(order: &Order, key: SessionKey) -> Result<(), AppendError> {
     match order.sessions.get(key) {
         None => Ok(()),
-        Some(session) if session.standing.is_deleted => {
-            Err(AppendError::Refused(Refusal::Deleted))
-        }
+        Some(session) if session.standing.is_deleted => Err(AppendError::Refused(Refusal::Deleted)),
         Some(_) => Err(AppendError::Refused(Refusal::Exists)),
     }
 }

@@ -244,8 +244,14 @@ mod tests {
         ];
         let paths = paths.map(PathBuf::from);
         let survey = Survey::of(&storage, &paths, "/".into());
-        let sought: Vec<_> =
-            survey.sought.iter().map(|sought| sought.target.path.to_str()).collect();
+        let sought: Vec<_> = survey
+            .sought
+            .iter()
+            .map(|sought| match sought {
+                Sought::File(file) => file.target.path.to_str(),
+                Sought::Store(path) => path.to_str(),
+            })
+            .collect();
         assert_eq!(sought, [Some("/r/--p--/s2/session.jsonl"), Some("/r/--p--/s1/session.jsonl")]);
         let alone = Survey::of(&storage, &paths[1..2], "/".into());
         assert_eq!(format!("{:?}", survey.folders), format!("{:?}", alone.folders));

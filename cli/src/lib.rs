@@ -26,6 +26,7 @@ mod json;
 mod explain;
 mod words;
 mod legend;
+mod shown;
 mod text;
 mod progress;
 mod order;

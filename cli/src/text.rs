@@ -2,6 +2,7 @@
 
 use crate::legend::Legend;
 use crate::printable::{clip, path};
+use crate::shown::{below, by_severity, named, role};
 use crate::sink::Sink;
 use crate::style::{Role, Style};
 use crate::tally::{Tally, VERDICTS};
@@ -16,8 +17,6 @@ use std::io::{self, Write};
 const FINDINGS_MAX: usize = 5;
 /// Characters of a message or a help that are shown.
 const CHARACTERS_MAX: usize = 600;
-/// Characters of a session's id that are shown.
-const NAME_CHARACTERS_MAX: usize = 100;
 /// Columns before the sentences under a file.
 const INDENT: usize = 13;
 /// Columns of those sentences on a terminal; a pipe gets each in one line.
@@ -256,37 +255,6 @@ impl<W: Write> Sink for TextSink<W> {
     }
 }
 
-/// Returns what a report is about: a file, or a session of a store.
-fn named(report: &Report) -> String {
-    match (&report.session, report.host) {
-        (Some(session), HostAct::None) => {
-            format!("{}: {}", path(&report.path), clip(session, NAME_CHARACTERS_MAX))
-        }
-        _ => path(&report.path),
-    }
-}
-
-fn role(verdict: Verdict) -> Role {
-    match verdict {
-        Verdict::Sound => Role::Good,
-        Verdict::Torn => Role::Doubtful,
-        Verdict::Violation | Verdict::Corrupt => Role::Bad,
-        Verdict::Unsupported | Verdict::Unreadable => Role::Other,
-    }
-}
-
-/// Returns the findings below a severity.
-fn below(findings: &[Finding], from: Severity) -> impl Iterator<Item = &Finding> {
-    findings.iter().filter(move |finding| finding.severity < from)
-}
-
-/// Returns the findings from a severity on, the gravest first, else in the order of the log.
-fn by_severity(findings: &[Finding], from: Severity) -> Vec<&Finding> {
-    let mut shown: Vec<_> = findings.iter().filter(|finding| finding.severity >= from).collect();
-    shown.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    shown
-}
-
 #[cfg(test)]
 mod tests {
     use super::TextSink;
@@ -344,12 +312,12 @@ a cut at byte 4096 would keep 1 event and drop 4.1 kB
         assert_eq!(
             String::from_utf8(output).expect("text is UTF-8"),
             "\
-torn        store            2 sessions  box
+torn        store             2 sessions  box
     warning  seq 14 follows seq 11
              at segment 1, frame 7, byte 4096  [envelope/seq-gap]
     at risk  nothing that was known to be durable; 7 frames stay
     next     copy the file before anything touches it
-sound       session           12 events  box: s1
+sound       session            12 events  box: s1
 "
         );
     }

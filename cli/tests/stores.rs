@@ -17,7 +17,7 @@ use std::time::SystemTime;
 
 /// Makes a store of two sessions that ended in peace.
 fn store(folder: &Folder) -> PathBuf {
-    store_of(folder, Profile::Strict, r#"{"policy":"ask","source":"user"}"#)
+    store_of(folder, Profile::Strict, r#"{"policy":"ask"}"#)
 }
 
 /// Makes a store under a profile; each session begins with an approval policy.

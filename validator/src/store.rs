@@ -11,6 +11,7 @@ use crate::judge::finding;
 use crate::report::{Encoding, Finding, HostAct, Lost, Report, Verdict};
 use crate::rule::{Profile, Severity};
 use crate::standard::Standard;
+use crate::verify::wait;
 use gatelog_engine::backend::{Error, RecordedRules, Stored};
 use gatelog_engine::check::{self, SessionCheck, SessionSink, Sinks, StoreCheck, Weight};
 use gatelog_engine::companion::{End, Violation};
@@ -38,7 +39,7 @@ pub struct StoreOptions {
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { profile: Profile::Strict, presets: None, check: check::Settings::default() }
+        Self { profile: Profile::Strict, presets: None, check: check::Settings { wait } }
     }
 }
 

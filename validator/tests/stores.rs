@@ -17,9 +17,8 @@ use std::sync::Arc;
 const DIR: &str = "/s";
 
 fn header(id: &str) -> SessionHeader {
-    let json = format!(
-        r#"{{"type":"session","version":0,"id":"{id}","createdAt":1,"cwd":"/p","delegationDepth":0}}"#
-    );
+    let front = r#"{"type":"session","version":0,"createdAt":1,"cwd":"/p","delegationDepth":0"#;
+    let json = format!(r#"{front},"id":"{id}"}}"#);
     SessionHeader { dialect: 0, json: json.into_bytes() }
 }
 

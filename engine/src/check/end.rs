@@ -5,8 +5,9 @@ use super::disk::Reader;
 use super::finding::{Finding, Weight};
 use super::header;
 use super::layout::SegmentFile;
-use super::pass::{Pass, Walk, nothing};
+use super::pass::{Pass, nothing};
 use super::place::Stands;
+use super::walk::Walk;
 use crate::backend::Error;
 use crate::log::frame::Kind;
 use crate::log::limit::SEGMENT_HEADER_BYTES;
@@ -29,7 +30,7 @@ impl<'a, S: Sinks> Pass<'a, S> {
             self.advance(&mut walk)?;
             let (stands, durable_lsn) = look(&walk, self.durable_lsn)?;
             let finding = bad(&walk, stands, durable_lsn);
-            if finding.is_none() || self.is_seen_twice(&mut walk, &mut seen)? {
+            if finding.is_none() || walk.is_seen_twice(self.storage, &mut seen)? {
                 self.durable_lsn = durable_lsn;
                 break (stands, finding);
             }

@@ -6,8 +6,8 @@
 //! two disagree, one of them has a bug.
 //!
 //! An open of a store looks at what it needs. Here everything is looked at: each checksum, place,
-//! padding and link, the chain of digests, each statement of a header about the segment before, each
-//! session table, each witness. Where the log ends, W alone decides (`docs/format.md`, section 7).
+//! padding and link, the chain of digests, each statement of a header about the segment before,
+//! each session table, each witness. Where the log ends, W alone decides (`docs/format.md`, section 7).
 //!
 //! It is safe on a store that is being written: the durable end is read first, nothing above it is
 //! called damaged, and what looks damaged below is read afresh before it is a finding.
@@ -23,7 +23,9 @@
 //! | `place` | what stands where no frame follows; W behind it |
 //! | `sheet` | the sessions of one segment, and its table |
 //! | `sessions` | every session, and its sink |
+//! | `walk` | how far the frames of one segment follow |
 //! | `pass` | one way over all segments |
+//! | `closed` | segments with a successor |
 //! | `end` | where the log ends |
 
 mod finding;
@@ -35,7 +37,9 @@ mod batch;
 mod place;
 mod sheet;
 mod sessions;
+mod walk;
 mod pass;
+mod closed;
 mod end;
 
 #[cfg(test)]
@@ -50,7 +54,6 @@ pub use finding::{Finding, Weight};
 use layout::Layout;
 use pass::Pass;
 use std::path::Path;
-use std::time::Duration;
 
 /// How often a store that changes under our eyes is looked at again.
 const LOOKS: usize = 8;
@@ -58,14 +61,14 @@ const LOOKS: usize = 8;
 /// How a store is verified.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// How long to wait before an end that looks torn is looked at once more, where nobody can say
-    /// whether a writer is at work. Default 250 ms.
-    pub second_look: Duration,
+    /// Waits before an end that looks torn is looked at once more, where nobody can say whether a
+    /// writer is at work. Default: not at all.
+    pub wait: fn(),
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { second_look: Duration::from_millis(250) }
+        Self { wait: || () }
     }
 }
 

@@ -6,14 +6,13 @@ use super::finding::Finding;
 use super::header;
 use super::layout::{self, Layout, SegmentFile};
 use super::names::Named;
-use super::place::{Expected, Stands};
 use super::sessions::Sessions;
-use super::{LOOKS, Settings, Sinks, StoreCheck};
+use super::walk::Walk;
+use super::{Settings, Sinks, StoreCheck};
 use crate::backend::{Error, ErrorKind};
-use crate::log::chain::Digest;
 use crate::log::frame::Kind;
-use crate::log::limit::{GROUP_ALIGN, SEGMENT_HEADER_BYTES};
-use crate::log::segment_header::{Begin, SegmentHeader};
+use crate::log::limit::SEGMENT_HEADER_BYTES;
+use crate::log::segment_header::SegmentHeader;
 use crate::log::superblock::Stop;
 use crate::storage::Storage;
 
@@ -39,50 +38,6 @@ pub(super) struct Pass<'a, S: Sinks> {
     is_broken: bool,
     pub(super) is_torn: bool,
     pub(super) is_live: bool,
-}
-
-/// How far the frames of one segment follow.
-pub(super) struct Walk<'a> {
-    pub(super) file: &'a SegmentFile,
-    pub(super) header: &'a SegmentHeader,
-    pub(super) reader: Reader,
-    extent: Extent,
-    /// W is heard from these frames.
-    is_last: bool,
-    /// The first place without a frame that follows.
-    pub(super) offset: u64,
-    /// The lsn expected there.
-    pub(super) lsn: u64,
-    /// The lsn of the frame before.
-    pub(super) last_lsn: u64,
-    /// The chain there.
-    pub(super) digest: Digest,
-    /// The first byte behind the last frame.
-    pub(super) kept_end: u64,
-    /// The last frame: its kind, and where it starts.
-    pub(super) last: Option<(Kind, u64)>,
-}
-
-impl Walk<'_> {
-    /// Returns what is expected where the walk stands, in a file that ends somewhere.
-    pub(super) fn expected(&self, file_end: u64) -> Expected {
-        Expected {
-            segment_id: self.header.segment_id,
-            file_end,
-            offset: self.offset,
-            lsn: self.lsn,
-            digest: self.digest,
-        }
-    }
-
-    fn take(&mut self, decoded: &Decoded<'_>) {
-        let head = &decoded.frame.head;
-        self.kept_end = head.offset + head.frame_bytes();
-        self.last_lsn = head.lsn;
-        self.lsn = head.lsn + 1;
-        self.digest = head.digest(decoded.hash);
-        self.last = Some((head.kind, head.offset));
-    }
 }
 
 impl<'a, S: Sinks> Pass<'a, S> {
@@ -157,65 +112,6 @@ impl<'a, S: Sinks> Pass<'a, S> {
         Ok(())
     }
 
-    /// A segment with a successor: rows F4 and F5.
-    fn closed(
-        &mut self,
-        file: &'a SegmentFile,
-        header: &'a SegmentHeader,
-        next: Option<&SegmentHeader>,
-    ) -> Result<(), Error> {
-        let Some(next) = next else {
-            let mut walk = self.begin(file, header, file.bytes, false)?;
-            return self.advance(&mut walk);
-        };
-        let end = next.prev_end_offset;
-        if end > header.segment_bytes || next.prev_last_lsn < header.prev_last_lsn {
-            let message = "the next segment states an end that this one cannot have";
-            self.damaged(Finding::corrupt("segment/foreign", message).at(file.first_lsn, end));
-            return Ok(());
-        }
-        let mut walk = self.begin(file, header, end, false)?;
-        let mut seen = None;
-        let finding = loop {
-            self.advance(&mut walk)?;
-            let is_whole = walk.kept_end == end
-                && (walk.last_lsn, walk.digest) == (next.prev_last_lsn, next.prev_digest);
-            if is_whole {
-                break None;
-            }
-            let finding = not_whole(&walk, end)?;
-            if self.is_seen_twice(&mut walk, &mut seen)? {
-                break Some(finding);
-            }
-        };
-        if let Some(finding) = finding {
-            self.damaged(finding);
-            return Ok(());
-        }
-        self.behind_the_end(&walk, next)
-    }
-
-    /// What the successor states of a whole segment besides its end.
-    fn behind_the_end(&mut self, walk: &Walk<'_>, next: &SegmentHeader) -> Result<(), Error> {
-        let segment = walk.file.first_lsn;
-        let residue = walk.reader.residue(walk.kept_end, walk.file.bytes)?;
-        let is_unread = next.begin == Begin::FailedWrite && next.cut_bytes == 0;
-        if (residue.bytes, residue.crc) != (next.cut_bytes, next.cut_crc) && !is_unread {
-            let message = format!(
-                "the next segment states {} bytes that were cut here; {} are here, or others",
-                next.cut_bytes, residue.bytes
-            );
-            self.say(Finding::note("segment/cut", message).at(segment, walk.kept_end));
-        }
-        let table = next.prev_table_offset;
-        let is_there = walk.last.is_some_and(|(kind, offset)| kind.has_table() && offset == table);
-        if table != 0 && !is_there {
-            let message = "the next segment states a table here, and the last frame is not one";
-            self.say(Finding::violation("segment/table", message).at(segment, table));
-        }
-        Ok(())
-    }
-
     /// Opens a segment at its first frame.
     pub(super) fn begin(
         &mut self,
@@ -241,7 +137,7 @@ impl<'a, S: Sinks> Pass<'a, S> {
             kept_end: SEGMENT_HEADER_BYTES,
             last: None,
         };
-        self.is_still(&walk)?;
+        walk.is_still()?;
         Ok(walk)
     }
 
@@ -330,48 +226,13 @@ impl<'a, S: Sinks> Pass<'a, S> {
         self.say(finding.at(walk.file.first_lsn, walk.kept_end).of(walk.last_lsn));
     }
 
-    /// Reads a place afresh that looks damaged: only the same bytes, bad twice in the same life of
-    /// the file, are a finding (rows R2 to R4).
-    pub(super) fn is_seen_twice(
-        &self,
-        walk: &mut Walk<'_>,
-        seen: &mut Option<(u64, Vec<u8>, usize)>,
-    ) -> Result<bool, Error> {
-        let page = walk.offset - walk.offset % GROUP_ALIGN;
-        let bytes = walk.reader.read(page, 2 * GROUP_ALIGN as usize)?;
-        let looks = match seen {
-            Some((offset, before, _)) if *offset == walk.offset && *before == bytes => {
-                return Ok(true);
-            }
-            Some((_, _, looks)) => *looks + 1,
-            None => 1,
-        };
-        if looks > LOOKS {
-            return Err(moved(walk, "the file changes faster than it is read"));
-        }
-        *seen = Some((walk.offset, bytes, looks));
-        walk.reader = Reader::open(self.storage, &walk.file.path)?;
-        self.is_still(walk)?;
-        Ok(false)
-    }
-
-    /// Makes sure that a name still leads to the life of the file that was looked at.
-    fn is_still(&self, walk: &Walk<'_>) -> Result<(), Error> {
-        let front = walk.reader.read(0, SEGMENT_HEADER_BYTES as usize)?;
-        let found = SegmentHeader::parse(&front);
-        if found.is_ok_and(|header| header == *walk.header) {
-            return Ok(());
-        }
-        Err(moved(walk, "another segment has the name now"))
-    }
-
     /// Returns whether a writer is at work, as far as anybody can say.
     pub(super) fn look_for_a_writer(&mut self, has_patience: bool) -> Result<(), Error> {
         let layout = self.layout;
         if !self.is_live {
             let locked = layout::is_locked(self.storage, &layout.dir);
             if locked.is_none() && has_patience {
-                std::thread::sleep(self.settings.second_look);
+                (self.settings.wait)();
             }
             let (_, durable) = layout::durable(self.storage, &layout.dir)?;
             self.is_live = locked == Some(true) || durable != layout.durable;
@@ -421,30 +282,4 @@ impl<'a, S: Sinks> Pass<'a, S> {
 /// Returns the error that there is no store.
 pub(super) fn nothing(layout: &Layout) -> Error {
     Error::new(ErrorKind::NotAStore, "there is no store here").at(&layout.dir, None)
-}
-
-fn moved(walk: &Walk<'_>, message: &str) -> Error {
-    Error::new(ErrorKind::Busy, message).at(&walk.file.path, None)
-}
-
-/// Says why a segment is not whole up to the end that its successor states.
-fn not_whole(walk: &Walk<'_>, end: u64) -> Result<Finding, Error> {
-    let at = |rule, message: &str| {
-        Finding::corrupt(rule, message).at(walk.file.first_lsn, walk.offset).of(walk.lsn)
-    };
-    let ends = "the segment ends otherwise than the next one states";
-    if walk.kept_end >= end {
-        return Ok(at("frame/chain", ends));
-    }
-    let early = "the next segment states frames here, and there are none";
-    if walk.offset >= end {
-        return Ok(at("store/mixed", early));
-    }
-    let residue = walk.reader.residue(walk.offset, end)?;
-    Ok(match walk.expected(end).stands(&walk.reader, residue)? {
-        Stands::EndOfFile | Stands::Zeros => at("store/mixed", early),
-        Stands::Unchained => at("frame/chain", "a whole frame lies here that does not follow"),
-        Stands::BadBody(_) => at("frame/body", "the body of the frame is not what was written"),
-        _ => at("frame/header", "a frame should be here, and its header is not"),
-    })
 }

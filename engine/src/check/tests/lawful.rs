@@ -1,8 +1,6 @@
 //! Stores that nothing is wrong with.
 
 use super::*;
-use crate::storage::Disk;
-use std::sync::atomic::AtomicBool;
 
 #[test]
 fn a_store_that_was_closed_has_no_finding_and_gives_every_event_in_order() {
@@ -59,49 +57,4 @@ fn there_is_no_store_where_there_is_none() {
     assert!(super::super::is_store(&closed().disk(), Path::new(DIR)));
     sim.put(FIRST, b"some log").expect("it is put");
     assert!(!super::super::is_store(&sim.disk(), Path::new(DIR)));
-}
-
-#[test]
-fn a_verify_loop_beside_four_threads_that_append_finds_nothing() {
-    let dir = std::env::temp_dir().join(format!("gatelog-check-{}", std::process::id()));
-    drop(std::fs::remove_dir_all(&dir));
-    std::fs::create_dir_all(&dir).expect("it is made");
-    let log = open_on(Arc::new(Disk), &dir).expect("the store opens");
-    let is_done = AtomicBool::new(false);
-    let looks = std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..4)
-            .map(|number| {
-                let (log, id) = (&log, format!("s{number}"));
-                scope.spawn(move || {
-                    create(log, &id);
-                    for seq in 1..60 {
-                        append(log, &id, seq, 1);
-                    }
-                })
-            })
-            .collect();
-        let looker = scope.spawn(|| {
-            let mut looks = 0;
-            while !is_done.load(Ordering::Relaxed) {
-                let check = verify(&Disk, &dir).expect("it can be read");
-                let said = rules(&check);
-                assert!(said.iter().all(|rule| *rule == "log/live-writer"), "{:?}", check.findings);
-                for session in &check.sessions {
-                    assert_eq!(session.findings, []);
-                    assert_eq!(session.sink.events.len() as u64, session.events);
-                }
-                looks += 1;
-            }
-            looks
-        });
-        writers.into_iter().for_each(|writer| writer.join().expect("it wrote"));
-        is_done.store(true, Ordering::Relaxed);
-        looker.join().expect("it found nothing")
-    });
-    log.close().expect("it closes");
-    let check = verify(&Disk, &dir).expect("it can be read");
-    assert_eq!((rules(&check), check.sessions.len()), (vec![], 4));
-    assert!(check.sessions.iter().all(|session| session.events == 60));
-    assert!(looks > 0 && check.segments > 2);
-    std::fs::remove_dir_all(&dir).expect("it goes");
 }

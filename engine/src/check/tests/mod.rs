@@ -15,7 +15,6 @@ use crate::storage::{Sim, Storage, Volume};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 /// Where the stores lie.
 const DIR: &str = "/s";
@@ -76,7 +75,7 @@ impl Sinks for Keep {
 }
 
 fn verify(storage: &dyn Storage, dir: &Path) -> Result<StoreCheck<Kept>, Error> {
-    check(storage, dir, &Keep, Settings { second_look: Duration::ZERO }, &|_| {})
+    check(storage, dir, &Keep, Settings::default(), &|_| {})
 }
 
 /// Verifies the store of a disk; nothing on the disk may change.

@@ -48,7 +48,7 @@ impl Spelt {
         let data = parse(kind, "payload", &draft.data)?;
         let printed = |part, text: &Option<Vec<u8>>| {
             let text = text.as_ref().map(|text| parse(kind, part, text)).transpose()?;
-            Ok(text.map(|document| document.root().to_json()))
+            Ok::<_, Refusal>(text.map(|document| document.root().to_json()))
         };
         let (sources, surface) =
             (printed("sourceEventSeqs", &draft.sources)?, printed("surfaceOp", &draft.surface)?);

@@ -10,6 +10,17 @@ mod sloppy;
 pub mod workload;
 pub mod workloads;
 mod crash;
+pub mod lenient;
+pub mod found;
+pub mod book;
+pub mod word;
+pub mod child;
+pub mod kills;
+pub mod retries;
+pub mod locks;
+pub mod traced;
+pub mod failing;
+pub mod repeated;
 
 pub use crash::{Enumeration, Tally};
 pub use ledger::{Ledger, Promise};

@@ -106,9 +106,7 @@ fn written(sim: &Sim) -> u64 {
 #[test]
 fn a_small_session_costs_two_mebibytes_and_ten_crashes_twelve() {
     let sim = Sim::new(1);
-    let open = |sim: &Sim, seed| {
-        failing::open(sim, seed, LogConfig::default()).expect("it opens")
-    };
+    let open = |sim: &Sim, seed| failing::open(sim, seed, LogConfig::default()).expect("it opens");
     let store = open(&sim, 1);
     let session = store
         .create("a", &workload::header("a"), |init| {

@@ -19,7 +19,8 @@ pub(crate) const PANIC: Rule = Rule::error(
     "verification ends with a report, whatever the file holds",
     "a fault of log-verify, not of the file, which was not checked; please report it with the file \
      or with what the message says",
-);
+)
+.of_engine();
 
 /// The rule of this crate in a place that lives as long as the program.
 static OWN: [Rule; 1] = [PANIC];
@@ -33,17 +34,22 @@ pub(crate) fn catalogue() -> impl Iterator<Item = &'static Rule> {
 pub(crate) fn list(output: &mut impl Write, format: Format) -> io::Result<()> {
     let width = catalogue().map(|rule| rule.id.len()).max().unwrap_or(0);
     if format == Format::Text {
-        writeln!(output, "{:<width$}  {:<8} {:<8} what must hold", "rule", "host", "strict")?;
+        writeln!(
+            output,
+            "{:<width$}  {:<8} {:<8} {:<7} what must hold",
+            "rule", "host", "strict", "basis"
+        )?;
     }
     for rule in catalogue() {
         match format {
             Format::Json => write_rule(output, rule)?,
             Format::Text => writeln!(
                 output,
-                "{:<width$}  {:<8} {:<8} {}",
+                "{:<width$}  {:<8} {:<8} {:<7} {}",
                 rule.id,
                 severity(rule.host),
                 rule.strict.word(),
+                rule.basis.word(),
                 rule.summary
             )?,
         }

@@ -1,4 +1,4 @@
-//! The terminal of gatelog: `log-verify`.
+//! The terminal of gatelog: `log-verify`, and `gatelog`, the toolbox around it (`toolbox`).
 //!
 //! The command finds the session files under the paths it is given, verifies them on all cores and
 //! prints, in the order of their paths, what became of each: as text for a tired person, or as one
@@ -11,6 +11,8 @@
 //! prints each, `tally` counts it, and the tally gives the exit code. `explain` answers `--rules`
 //! and `--explain`. `printable` stands between every name or message that came from a file and the
 //! terminal.
+//!
+//! A store of gatelog's own is a target as well: its report comes before those of its sessions.
 //!
 //! What the crate is not: it judges nothing, and it never writes to a file.
 
@@ -29,5 +31,7 @@ mod progress;
 mod order;
 mod survey;
 mod run;
+mod toolbox;
 
 pub use run::main;
+pub use toolbox::main as toolbox;

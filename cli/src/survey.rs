@@ -2,6 +2,7 @@
 
 use crate::args::USUAL_PLACE;
 use crate::printable;
+use gatelog_engine::check::is_store;
 use gatelog_engine::dsh::discover::{
     Discovery, FolderFault, Found, Hint, Options, RULES, Target, discover,
 };
@@ -9,6 +10,7 @@ use gatelog_engine::event::Place;
 use gatelog_engine::storage::{Kind, Storage};
 use gatelog_validator::report::{DirectoryReport, Finding, HostAct, Report};
 use gatelog_validator::rule::Severity;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -17,15 +19,24 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Survey {
     /// What concerns folders, in the order of the paths.
     pub(crate) folders: Vec<DirectoryReport>,
-    /// The files, in the order of the paths.
+    /// The files and stores, in the order of the paths.
     pub(crate) sought: Vec<Sought>,
     /// Something was left out that should have been looked at.
     pub(crate) unchecked: bool,
 }
 
+/// What is to be verified.
+#[derive(Debug)]
+pub(crate) enum Sought {
+    /// A file.
+    File(SoughtFile),
+    /// A store of our own, by its directory.
+    Store(PathBuf),
+}
+
 /// A file to be verified.
 #[derive(Debug)]
-pub(crate) struct Sought {
+pub(crate) struct SoughtFile {
     /// The file.
     pub(crate) target: Target,
     /// What helps someone who named a path that is not there.
@@ -39,14 +50,23 @@ impl Survey {
     pub(crate) fn of(storage: &dyn Storage, paths: &[PathBuf], base: PathBuf) -> Self {
         let options = Options { base };
         let mut survey = Self::default();
+        let mut found = Twice::new(storage, paths.len() > 1);
         for path in paths {
-            let discovery = discover(storage, path, &options);
+            if is_store(storage, path) {
+                if found.is_new(path, None) {
+                    survey.sought.push(Sought::Store(path.clone()));
+                }
+                continue;
+            }
+            let mut discovery = discover(storage, path, &options);
+            discovery.targets.retain(|target| found.is_new(&target.path, None));
+            discovery.faults.retain(|fault| found.is_new(&fault.path, Some(fault)));
             let guidance =
                 (discovery.found == Found::Missing).then(|| guidance(storage, &discovery));
             survey.unchecked |= discovery.faults.iter().any(|fault| fault.unchecked);
             let of_one_folder = |a: &FolderFault, b: &FolderFault| a.path == b.path;
             survey.folders.extend(discovery.faults.chunk_by(of_one_folder).map(folder));
-            let sought = |target| Sought { target, guidance: guidance.clone() };
+            let sought = |target| Sought::File(SoughtFile { target, guidance: guidance.clone() });
             survey.sought.extend(discovery.targets.into_iter().map(sought));
         }
         // A run that checked nothing must not look like one that found nothing.
@@ -55,7 +75,64 @@ impl Survey {
     }
 }
 
+/// What was found already, so that what lies under two paths of a command line is judged once.
+///
+/// It goes by the folder, links resolved, and the name in it: a link or a second name of a file is
+/// another log, which may lie where the host does not look for it.
+struct Twice<'a> {
+    storage: &'a dyn Storage,
+    /// With one path nothing is found twice.
+    can_happen: bool,
+    folders: HashMap<PathBuf, PathBuf>,
+    seen: HashSet<(PathBuf, Option<(&'static str, String)>)>,
+}
+
+impl<'a> Twice<'a> {
+    fn new(storage: &'a dyn Storage, can_happen: bool) -> Self {
+        Self { storage, can_happen, folders: HashMap::new(), seen: HashSet::new() }
+    }
+
+    /// Returns whether a file, or what is said of a folder, was not found before.
+    fn is_new(&mut self, path: &Path, fault: Option<&FolderFault>) -> bool {
+        if !self.can_happen {
+            return true;
+        }
+        let place = match (fault, path.parent(), path.file_name()) {
+            (None, Some(folder), Some(name)) => self.resolved(folder).join(name),
+            _ => self.resolved(path),
+        };
+        let said = fault.map(|fault| (fault.rule, fault.message.clone()));
+        self.seen.insert((place, said))
+    }
+
+    /// Returns a folder's path without links; as it was given where it has none.
+    fn resolved(&mut self, folder: &Path) -> PathBuf {
+        if let Some(known) = self.folders.get(folder) {
+            return known.clone();
+        }
+        let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let resolved = self.storage.canonical(here).unwrap_or_else(|_| folder.to_owned());
+        self.folders.insert(folder.to_owned(), resolved.clone());
+        resolved
+    }
+}
+
 impl Sought {
+    /// Returns how many bytes there are to read, 0 where nobody can say.
+    pub(crate) fn bytes(&self, storage: &dyn Storage) -> u64 {
+        match self {
+            Self::File(file) => size(storage, &file.target.path),
+            Self::Store(dir) => {
+                let entries = storage.list(dir).unwrap_or_default();
+                let segments = entries.iter().map(|entry| dir.join(&entry.name));
+                let segments = segments.filter(|path| path.extension() == Some("log".as_ref()));
+                segments.map(|path| size(storage, &path)).sum()
+            }
+        }
+    }
+}
+
+impl SoughtFile {
     /// Puts the help for a path that is not there into the report that says so.
     pub(crate) fn guide(&self, report: &mut Report) {
         if let (Some(guidance), Some(finding)) = (&self.guidance, report.findings.first_mut()) {
@@ -133,7 +210,7 @@ mod tests {
     use gatelog_engine::dsh::discover::{Options, discover};
     use gatelog_engine::storage::Memory;
     use gatelog_validator::report::HostAct;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     fn survey(storage: &Memory, path: &str) -> Survey {
         Survey::of(storage, &[path.into()], "/".into())
@@ -148,6 +225,36 @@ mod tests {
         assert!(of("/home/ann/x/y").ends_with("sessions usually live in ~/.dsh/sessions"));
         assert!(of("x").contains("current folder"));
         assert!(of("~/.dsh/sessions").contains("leave them out"));
+    }
+
+    #[test]
+    fn what_lies_under_two_paths_is_judged_once_where_it_was_first_named() {
+        let storage = Memory::new()
+            .file("/r/--p--/s1/session.jsonl", "")
+            .file("/r/--p--/s2/session.jsonl", "")
+            .file("/r/--p--/backup.jsonl", "")
+            .symlink("/link", "/r");
+        let paths = [
+            "/r/--p--/s2/session.jsonl",
+            "/r",
+            "/r/--p--/s2",
+            "/r/--p--/../--p--/s1/session.jsonl",
+            "/link/--p--/s1",
+            "/r/",
+        ];
+        let paths = paths.map(PathBuf::from);
+        let survey = Survey::of(&storage, &paths, "/".into());
+        let sought: Vec<_> = survey
+            .sought
+            .iter()
+            .map(|sought| match sought {
+                Sought::File(file) => file.target.path.to_str(),
+                Sought::Store(path) => path.to_str(),
+            })
+            .collect();
+        assert_eq!(sought, [Some("/r/--p--/s2/session.jsonl"), Some("/r/--p--/s1/session.jsonl")]);
+        let alone = Survey::of(&storage, &paths[1..2], "/".into());
+        assert_eq!(format!("{:?}", survey.folders), format!("{:?}", alone.folders));
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn every_rule_is_listed_and_explained() {
         .collect();
     assert!(rules.len() > 1);
     for rule in &rules {
-        assert_eq!(common::keys(rule), ["rule", "host", "strict", "summary", "help"]);
+        assert_eq!(common::keys(rule), ["rule", "host", "strict", "basis", "summary", "help"]);
     }
     let id = rules[0]["rule"].as_str().expect("a name");
     let explained = run(log_verify().args(["--explain", id]));

@@ -9,4 +9,7 @@ pub mod machine;
 pub mod backend;
 pub mod dsh;
 pub mod log;
+pub mod check;
+pub mod session_files;
 pub mod store;
+pub mod replay;

@@ -1,7 +1,7 @@
 // The logs that the host's own tests wrote, judged by log-verify against the answers kept beside
 // them, and with --host against the live host as well.
 //
-//   node corpus.mjs --bin path/to/log-verify [--host] [DIR]
+//   node corpus.mjs --bin path/to/log-verify [--host] [--projections GATELOG] [DIR]
 //
 // Without a corpus nothing is checked, and that is a failure unless GATELOG_NO_CORPUS=1 allows it.
 //
@@ -13,6 +13,7 @@ import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { differences } from './compare.mjs'
 import { Host } from './host.mjs'
+import { KnobTally, compared, ourKnobs } from './knobs.mjs'
 import { projectFolder, sessionFolder } from './place.mjs'
 import { FAMILIES, ruleOfText } from './rules.mjs'
 import { reports } from './verifier.mjs'
@@ -68,7 +69,10 @@ function agreesWithKept(live, expected) {
 
 async function main() {
   const { values, positionals } = parseArgs({
-    options: { bin: { type: 'string' }, host: { type: 'boolean', default: false } },
+    options: {
+      bin: { type: 'string' }, host: { type: 'boolean', default: false },
+      projections: { type: 'string' },
+    },
     allowPositionals: true,
   })
   if (values.bin === undefined && !values.host) {
@@ -88,7 +92,11 @@ async function main() {
   const files = cases.map(({ file }) => path.join(dir, file))
   const found = values.bin === undefined ? undefined : await reports(path.resolve(values.bin),
     files, files)
-  const host = values.host ? await Host.start() : undefined
+  const asks = values.host || values.projections !== undefined
+  const host = asks ? await Host.start() : undefined
+  const knobs = new KnobTally()
+  const ours = values.projections === undefined ? undefined
+    : await ourKnobs(path.resolve(values.projections), files)
   const folder = host === undefined ? undefined : fs.mkdtempSync(path.join(os.tmpdir(),
     'gatelog-corpus-'))
   let failed = 0
@@ -98,12 +106,17 @@ async function main() {
       const live = await liveVerdict(host, folder, files[index], index)
       if (!agreesWithKept(live,
         expected)) wrong.push(`the live host differs from the kept answer: ${JSON.stringify(live)}`)
+      if (ours !== undefined && live.host !== 'refuses') {
+        knobs.add(compared(expected.file, live.knobs, ours.get(files[index])))
+      }
     }
     if (wrong.length === 0) continue
     failed += 1
     console.log(`${expected.file}\n  ${wrong.join('\n  ')}`)
   }
   if (folder !== undefined) fs.rmSync(folder, { recursive: true, force: true })
+  if (ours !== undefined) knobs.report(console.log)
+  failed += knobs.wrong.length
   console.log(`corpus of ${cases.length} logs${host === undefined ? '' : ', live host asked'}`)
   console.log(`${cases.length - failed} passed, ${failed} failed`)
   return failed > 0 ? 1 : 0

@@ -15,6 +15,7 @@ import * as sessionCompanion from '@deepseek-ai/dsh-session/invariant'
 import * as approvalCompanion from '@deepseek-ai/dsh-user-approval/invariant'
 import * as commandsCompanion from '@deepseek-ai/dsh-commands/invariant'
 import { ruleOfText } from './rules.mjs'
+import { hostKnobs } from './knobs.mjs'
 import { locate } from './place.mjs'
 
 const COMPANIONS = {
@@ -60,6 +61,7 @@ export class Host {
         stored: seen.events,
         error: null,
         companions: await this.companions(inspection),
+        knobs: hostKnobs(inspection.events),
       }
     } catch (error) {
       return refused(textOf(error))

@@ -3,6 +3,7 @@
 //   node run.mjs --seed N --count N --bin path/to/log-verify [--keep DIR] [--jobs 2] [--texts]
 //   node run.mjs --seed N --count N --host-only      the host's side and the quotas alone
 //   node run.mjs --seed N --only INDEX,… --bin …     some mutants again
+//   node run.mjs … --projections GATELOG             policy, mode and preset, by that binary
 //
 // Exit: 0 all mutants were judged, all agree and the quotas are met, 1 not, 2 usage.
 
@@ -11,6 +12,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
+import { KnobTally } from './knobs.mjs'
 import { Tally } from './quotas.mjs'
 import { showMismatches, showTexts } from './show.mjs'
 
@@ -24,6 +26,7 @@ function options() {
       jobs: { type: 'string', default: '2' },
       only: { type: 'string' },
       texts: { type: 'boolean', default: false },
+      projections: { type: 'string' },
       'host-only': { type: 'boolean', default: false },
     },
   })
@@ -45,6 +48,7 @@ function options() {
   return {
     seed, indices, jobs, texts: values.texts, keep: values.keep,
     isPartial: values.only !== undefined,
+    gatelog: values.projections === undefined ? undefined : path.resolve(values.projections),
     bin: values['host-only'] ? undefined : path.resolve(values.bin),
   }
 }
@@ -57,6 +61,7 @@ function judged(settings, folder, each) {
     let isDone = false
     child.on('message', (message) => {
       if (message.isDone) isDone = true
+      else if (message.knobs !== undefined) settings.knobs.add(message.knobs)
       else each(message)
     })
     child.on('exit', (code) => {
@@ -65,14 +70,15 @@ function judged(settings, folder, each) {
     })
     child.send({
       folder: path.join(folder, `w${share}`), seed: settings.seed, indices: settings.indices,
-      share, shares: settings.jobs, bin: settings.bin, keep: settings.keep !== undefined,
+      share, shares: settings.jobs, bin: settings.bin, gatelog: settings.gatelog,
+      keep: settings.keep !== undefined,
     })
   }))
   return Promise.all(shares)
 }
 
 async function main() {
-  const settings = options()
+  const settings = { ...options(), knobs: new KnobTally() }
   const folder = settings.keep === undefined
     ? fs.mkdtempSync(path.join(os.tmpdir(), 'gatelog-differential-'))
     : path.resolve(settings.keep)
@@ -98,6 +104,7 @@ async function main() {
     const refused = tally.outcomes.get('refuses')
     console.log(`refusals with the host's very words: ${refused - texts.length} of ${refused}`)
   }
+  if (settings.gatelog !== undefined) settings.knobs.report(console.log)
   if (short.length > 0 && !settings.isPartial) console.log(`QUOTAS NOT MET: ${short.join(', ')}`)
   const unjudged = settings.indices.length - tally.count
   if (unjudged !== 0) {
@@ -107,7 +114,8 @@ async function main() {
   const wrong = new Set(mismatches.map(({ index }) => index))
   if (settings.texts) for (const { index } of texts) wrong.add(index)
   // A quota that is not met counts as a failure of its own, and so does each missing answer.
-  const failed = wrong.size + Math.abs(unjudged) + (settings.isPartial ? 0 : short.length)
+  const failed = settings.knobs.wrong.length + wrong.size + Math.abs(unjudged) +
+    (settings.isPartial ? 0 : short.length)
   console.log(`${tally.count - wrong.size} passed, ${failed} failed`)
   return failed > 0 ? 1 : 0
 }

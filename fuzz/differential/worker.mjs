@@ -8,6 +8,7 @@ import { fileName } from './place.mjs'
 import { reports } from './verifier.mjs'
 import { differences, textDifference } from './compare.mjs'
 import { Host } from './host.mjs'
+import { compared, ourKnobs, withKnobs } from './knobs.mjs'
 
 const BATCH = 200
 // The loader waits for the disk much of the time; the companions queue by themselves.
@@ -41,6 +42,27 @@ function handed(folder, cases, batch) {
   ))
 }
 
+/** Compares the knobs of the logs that load, and again with settings of knobs behind them. */
+async function judgeKnobs({ host, task, folder, cases, verdicts }) {
+  const loaded = cases.map(({ made, file }) => ({ made, file, verdict: verdicts.get(file) }))
+    .filter(({ verdict }) => verdict.host !== 'refuses')
+  const isGrown = ({ made, verdict }) => verdict.host === 'loads' && made.encoding === 'none'
+  const grown = loaded.filter(isGrown).map(({ made, verdict }) => {
+    const bytes = withKnobs(made.bytes, task.seed, made.index, verdict.stored)
+    const longer = { ...made, index: `${made.index}k`, bytes }
+    return { made: longer, file: write(folder, longer) }
+  })
+  const further = await judgeAll(host, grown.map(({ file }) => file))
+  const all = loaded.concat(grown.map(({ made, file }) => (
+    { made, file, verdict: further.get(file) })))
+    .filter(({ verdict }) => verdict.host !== 'refuses')
+  const files = all.map(({ file }) => file)
+  const ours = files.length === 0 ? new Map() : await ourKnobs(task.gatelog, files)
+  for (const { made, file, verdict } of all) {
+    process.send({ knobs: compared(`mutant ${made.index}`, verdict.knobs, ours.get(file)) })
+  }
+}
+
 async function judgeBatch({ host, task, batch, indices }) {
   const folder = path.join(task.folder, `b${batch}`)
   const cases = indices.map((index) => {
@@ -60,6 +82,7 @@ async function judgeBatch({ host, task, batch, indices }) {
     process.send({ index, kind, name, host: verdict.host, error: verdict.error,
       words: verdict.companions, differs, text })
   }
+  if (task.gatelog !== undefined) await judgeKnobs({ host, task, folder, cases, verdicts })
   if (!task.keep) fs.rmSync(folder, { recursive: true, force: true })
 }
 

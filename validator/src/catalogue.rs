@@ -3,6 +3,7 @@
 use crate::companion;
 use crate::reader_rules;
 use crate::rule::{Rule, Severity};
+use crate::store_rules;
 use gatelog_engine::dsh::discover;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -18,11 +19,12 @@ pub(crate) fn all() -> &'static [Rule] {
                 discover::Hint::Note => Severity::Note,
             };
             let (id, summary, help) = (rule.id, rule.summary, rule.help);
-            Rule { id, host: Some(severity), strict: severity, summary, help }
+            Rule::new(id, Some(severity), severity, summary, help).of_engine()
         });
         let of_companions = companion::rules().into_iter().flatten().copied();
         let of_reader = reader_rules::RULES.iter().copied();
-        of_reader.chain(of_folders).chain(of_companions).collect()
+        let of_stores = store_rules::RULES.iter().copied();
+        of_reader.chain(of_folders).chain(of_companions).chain(of_stores).collect()
     })
 }
 

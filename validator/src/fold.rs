@@ -1,12 +1,13 @@
-//! The loader and the companions, fed with the records of one log.
+//! The loader and the companions, fed with the records of one log: by `verify` with those of a
+//! file, by the judge of a live session with those that its gate is asked for.
 
 use crate::catalogue;
-use crate::companion::{Settings, companions};
+use crate::companion::{Fork, Settings, companions};
 use crate::load::Load;
 use crate::rule::Severity;
-use gatelog_engine::companion::{Companion, End, Listens, Violation};
+use gatelog_engine::companion::{End, Listens, Violation};
 use gatelog_engine::dsh::header::Header;
-use gatelog_engine::dsh::read::{HeaderSink, Reading};
+use gatelog_engine::dsh::read::HeaderSink;
 use gatelog_engine::dsh::record::{Record, RecordSink};
 use gatelog_engine::dsh::vocabulary;
 use gatelog_engine::event::{Event, Place};
@@ -17,11 +18,14 @@ use std::collections::HashMap;
 pub(crate) const FINDINGS_MAX: usize = 1000;
 
 /// The loader and the companions of one log.
+#[derive(Clone)]
 pub(crate) struct Fold {
     pub(crate) settings: Settings,
     /// Boxed, since it is taken out for each record.
     pub(crate) load: Option<Box<Load>>,
-    companions: Vec<Box<dyn Companion + Send>>,
+    companions: Vec<Box<dyn Fork>>,
+    /// Companions of others, which speak after ours.
+    further: Vec<Box<dyn Fork>>,
     /// Who listens to the types that the vocabulary has, by their index.
     by_index: Vec<Vec<usize>>,
     /// Who listens to other types, by name.
@@ -40,12 +44,19 @@ impl Fold {
             settings,
             load: None,
             companions: Vec::new(),
+            further: Vec::new(),
             by_index: Vec::new(),
             by_name: HashMap::new(),
             to_all: Vec::new(),
             violations: Vec::new(),
             dropped: 0,
         }
+    }
+
+    /// Adds companions that speak after ours; before the header.
+    pub(crate) fn with(mut self, further: Vec<Box<dyn Fork>>) -> Self {
+        self.further = further;
+        self
     }
 
     /// Asks every companion that listens, then lets it adopt the event.
@@ -70,10 +81,16 @@ impl Fold {
     }
 
     /// Judges the end, then what recovery would add to it.
-    pub(crate) fn finish(&mut self, reading: &Reading, at_rest: bool) {
-        let Some(mut load) = self.load.take() else { return };
+    pub(crate) fn finish(&mut self, events: u64, at_rest: bool) {
+        self.end(events, at_rest);
+        self.recover(events);
+    }
+
+    /// Judges the end.
+    pub(crate) fn end(&mut self, events: u64, at_rest: bool) {
+        let Some(load) = &mut self.load else { return };
         load.finish();
-        let end = End { events: reading.events, turn_open: load.closers().is_open() };
+        let end = End { events, turn_open: load.closers().is_open() };
         if at_rest {
             for companion in &self.companions {
                 companion.finish(&end, &mut |violation| {
@@ -86,10 +103,15 @@ impl Fold {
                 });
             }
         }
+    }
+
+    /// Judges what recovery would add.
+    fn recover(&mut self, events: u64) {
+        let Some(load) = self.load.take() else { return };
         // A log that is at fault already is not blamed for what recovery makes of it.
         if !self.violations.iter().any(|(violation, _)| is_error(violation)) {
             let found = self.violations.len();
-            for (seq, line) in (reading.events..).zip(load.closer_lines()) {
+            for (seq, line) in (events..).zip(load.closer_lines()) {
                 // A closer that is no JSON would be a fault of ours, and no finding.
                 let Ok(document) = Document::parse(line) else { continue };
                 self.closer(&document, seq);
@@ -138,6 +160,7 @@ impl HeaderSink for Fold {
             return;
         }
         self.companions = companions(&self.settings);
+        self.companions.append(&mut self.further);
         self.by_index = vec![Vec::new(); vocabulary::TYPES];
         for (at, companion) in self.companions.iter().enumerate() {
             match companion.listens() {

@@ -20,79 +20,94 @@ pub(crate) const RULES: &[Rule] = &[
         "The bytes there start no frame: something was written into or behind the log, or plain \
          text carries a compressed name. The host refuses the file. What precedes that byte is \
          readable; keep a copy before anything is cut.",
-    ),
-    Rule::error("container/reserved-bit", "reserved bits of a frame header are clear", RESTORE),
-    Rule::error("container/block-type", "no block has the reserved type", RESTORE),
+    )
+    .of_engine(),
+    Rule::error("container/reserved-bit", "reserved bits of a frame header are clear", RESTORE)
+        .of_engine(),
+    Rule::error("container/block-type", "no block has the reserved type", RESTORE).of_engine(),
     Rule::error(
         "container/frame-invalid",
         "each complete frame decodes, and its checksum holds",
         "The frame's bytes were changed after they were written, or it was made by another tool. \
          The host refuses the file. Later frames may be whole: keep a copy and restore a backup.",
-    ),
-    Rule::error("container/first-frame-empty", "the first frame holds the header line", REFRAME),
+    )
+    .of_engine(),
+    Rule::error("container/first-frame-empty", "the first frame holds the header line", REFRAME)
+        .of_engine(),
     Rule::error(
         "container/first-frame-open",
         "the header line ends with a line feed inside its frame",
         REFRAME,
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "container/first-frame-merged",
         "the first frame holds the header line and nothing else",
         REFRAME,
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "container/split-record",
         "the complete frames end at the end of a record",
         "The last complete frame ends inside a record, which the host never writes; it refuses the \
          file. If the rest of the record is gone, the log can be framed anew without that record.",
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "container/not-a-session-file",
         "the file is a session log",
         "Give the path of a sessions root such as ~/.dsh/sessions, of a session folder, or of a \
          log (session.jsonl, session.jsonl.zstd).",
-    ),
-    Rule::error("line/blank", "no line between records is blank", RESTORE),
+    )
+    .of_engine(),
+    Rule::error("line/blank", "no line between records is blank", RESTORE).of_engine(),
     Rule::error(
         "line/bom",
         "no line starts with a byte order mark",
         "An editor or a tool put a byte order mark there; the host refuses the file. Removing \
          those three bytes is enough if the rest is unchanged.",
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "line/nul-run",
         "no record consists of NUL bytes",
         "The disk or a crash left space that was allocated and never written. The host refuses the \
          file, because a finished turn follows. What was there is gone; restore a backup.",
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "line/glued",
         "each record ends with a line feed",
         "A line feed is missing between two records. The host refuses the file; putting the line \
          feed back is enough if both records then parse and count on.",
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "line/split",
         "no line feed stands inside a record",
         "A line feed cuts a record in two. The host refuses the file; joining the two lines is \
          enough if the record then parses.",
-    ),
-    Rule::error("json/malformed", "each line is JSON", RESTORE),
-    Rule::error("limit/frame", "no frame decodes to more than --max-frame-bytes", LIMIT),
-    Rule::error("limit/line", "no line is longer than 512 MiB", LIMIT),
-    Rule::note("limit/findings", "a file has no more findings than are listed", LIMIT),
+    )
+    .of_engine(),
+    Rule::error("json/malformed", "each line is JSON", RESTORE).of_engine(),
+    Rule::error("limit/frame", "no frame decodes to more than --max-frame-bytes", LIMIT)
+        .of_engine(),
+    Rule::error("limit/line", "no line is longer than 512 MiB", LIMIT).of_engine(),
+    Rule::note("limit/findings", "a file has no more findings than are listed", LIMIT).of_engine(),
     Rule::error(
         "limit/unreadable",
         "the file can be opened and read",
         "Nothing is said of this file's content. Check the path, its permissions and the disk.",
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "header/missing",
         "the log starts with a complete header line",
         "Nothing before the first line feed (in a compressed log: no complete first frame) can be \
          read as a header; the host refuses the file. An empty file holds nothing to save.",
-    ),
-    Rule::error("header/not-json", "line 1 is JSON", RESTORE),
+    )
+    .of_engine(),
+    Rule::error("header/not-json", "line 1 is JSON", RESTORE).of_engine(),
     Rule::error(
         "header/shape",
         "line 1 is a session header of its format",
@@ -109,7 +124,8 @@ pub(crate) const RULES: &[Rule] = &[
         "the format of a file's name is that of its header",
         "Nothing is damaged. The file was renamed, or its header was edited: give it the name of \
          the format that its header states.",
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "header/retired-fields",
         "the header has no sandboxMode and no approvalPolicy",
@@ -122,54 +138,65 @@ pub(crate) const RULES: &[Rule] = &[
          Windows path there, and opens on Windows only.",
     ),
     Rule::error("header/parent-session", "parentSession, where present, is a string", RESTORE),
-    Rule::error("header/seed-length", "seedLength, where present, is a whole number", RESTORE),
+    Rule::error(
+        "header/seed-length",
+        "seedLength, where present, is a whole number; in format 1 it counts events of the log",
+        RESTORE,
+    ),
     Rule::error(
         "identity/other-id",
         "the header's id is the one that the session's folder stands for",
         "The folder was renamed or copied, or the header was edited. The host refuses the file \
          there; give the folder the name of the header's id, or move it where it belongs.",
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "identity/elsewhere",
         "the header's cwd names the project folder in which the file lies",
         "The file was moved or copied to another project. The host refuses it there; move it to \
          the place that its header names.",
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "identity/cannot-name",
         "the header's id and cwd can name a place",
         "The host cannot work out where a session with this id and cwd belongs, and refuses the \
          file.",
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "identity/too-long",
         "the session's id is short enough to be looked up",
         "The host lists this session and can never open it, because its id makes too long a file \
          name.",
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "identity/unresolved",
         "the system can say whether two paths are one",
         "The host asks the system for the real path of this file and gets an error, and so refuses \
          it.",
-    ),
+    )
+    .of_engine(),
     Rule::note(
         "identity/not-checked",
         "id, place and encoding of a file are judged inside a sessions root only",
         "The content was judged; whether the host finds the file where it lies was not.",
-    ),
-    Rule::error("envelope/seq-gap", "seqs follow each other without a gap", RESTORE),
-    Rule::error("envelope/seq-overlap", "no seq comes twice", BRANCHES),
+    )
+    .of_engine(),
+    Rule::error("envelope/seq-gap", "seqs follow each other without a gap", RESTORE).of_engine(),
+    Rule::error("envelope/seq-overlap", "no seq comes twice", BRANCHES).of_engine(),
     Rule::error(
         "envelope/seq-restart",
         "a log starts once",
         "The log starts again in the middle of the file: two logs were joined, or a second process \
          began the session anew. The host refuses the file. Keep a copy; each part may be sound by \
          itself.",
-    ),
-    Rule::error("envelope/not-an-event", "each row is an event", RESTORE),
-    Rule::error("envelope/null-row", "no row is null", RESTORE),
-    Rule::error("envelope/packed-row", "packed rows obey their rules", RESTORE),
+    )
+    .of_engine(),
+    Rule::error("envelope/not-an-event", "each row is an event", RESTORE).of_engine(),
+    Rule::error("envelope/null-row", "no row is null", RESTORE).of_engine(),
+    Rule::error("envelope/packed-row", "packed rows obey their rules", RESTORE).of_engine(),
     Rule::error(
         "envelope/invalid",
         "each event has the keys type, seq, time and data, of their types, and no unknown one",
@@ -193,27 +220,37 @@ pub(crate) const RULES: &[Rule] = &[
         "The host breaks off on this event when it looks for an open turn, and refuses the file.",
     ),
     Rule::note(
+        "envelope/foreign-type",
+        "every type of event in a store is one that is judged here",
+        "A front end registered the type when the store was opened, and the log says so. Its \
+         events are kept and read like all others; what they mean only their owner can judge.",
+    )
+    .of_engine(),
+    Rule::note(
         "envelope/meaning-not-checked",
         "the meaning of events of formats 1 to 4 is not judged yet",
         "Container, lines, JSON, header and envelopes were judged; what the events mean was not.",
-    ),
-    Rule::warning("tail/partial-line", "the last record is complete", CUT),
+    )
+    .of_engine(),
+    Rule::warning("tail/partial-line", "the last record is complete", CUT).of_engine(),
     Rule::warning(
         "tail/torn-frame",
         "the last frame is complete",
         "A write was cut short. The host opens the file, keeps the records that can still be read, \
          and cuts the frame the next time it writes.",
-    ),
-    Rule::warning("tail/stray-bytes", "nothing stands behind the last frame", CUT),
-    Rule::warning("tail/dropped-lines", "no complete line is lost at the end", CUT),
-    Rule::warning("tail/dropped-events", "no event is lost at the end", CUT),
-    Rule::warning("tail/nul-run", "the end is no run of NUL bytes", CUT),
+    )
+    .of_engine(),
+    Rule::warning("tail/stray-bytes", "nothing stands behind the last frame", CUT).of_engine(),
+    Rule::warning("tail/dropped-lines", "no complete line is lost at the end", CUT).of_engine(),
+    Rule::warning("tail/dropped-events", "no event is lost at the end", CUT).of_engine(),
+    Rule::warning("tail/nul-run", "the end is no run of NUL bytes", CUT).of_engine(),
     Rule::note(
         "tail/live-writer",
         "nobody writes the file while it is read",
         "A process has it open for writing: what looks like a torn end may be a record on its way. \
          Look again when the session is at rest.",
-    ),
+    )
+    .of_engine(),
     Rule::error(
         "message/identity",
         "each message has an id",
@@ -251,13 +288,15 @@ pub(crate) const RULES: &[Rule] = &[
         "a seed is no longer than the log that holds it",
         "seedLength in the header says more events were inherited than the log holds. The host \
          opens the file; a later release refuses to migrate it.",
-    ),
+    )
+    .at_end(),
     Rule::note(
         "turn/open-at-end",
         "the last turn is closed",
         "The session stopped inside a turn. The host closes it when the session is opened again; \
          nothing is lost.",
-    ),
+    )
+    .at_end(),
     Rule::error(
         "turn/malformed-legacy",
         "events of old shapes can be given their present form",
@@ -268,5 +307,6 @@ pub(crate) const RULES: &[Rule] = &[
         "a call that is open at the end has an id",
         "The session stopped inside a turn with a call whose id is empty or no string. The host \
          cannot close such a call, and so refuses the file.",
-    ),
+    )
+    .at_end(),
 ];

@@ -34,6 +34,30 @@ pub enum Profile {
     Strict,
 }
 
+/// What a verdict on a breach rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Basis {
+    /// The header or an event, and the events before it: what a gate refuses, and what a log finds
+    /// itself faulted for first.
+    Prefix,
+    /// The end of a log, or that something had not happened by some point: no append is refused
+    /// for it.
+    End,
+    /// Bytes, files and folders: what keeps and reads the log sees to it.
+    Engine,
+}
+
+impl Basis {
+    /// Returns the word that lists print.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Prefix => "prefix",
+            Self::End => "end",
+            Self::Engine => "engine",
+        }
+    }
+}
+
 /// One rule of the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
@@ -43,6 +67,8 @@ pub struct Rule {
     pub host: Option<Severity>,
     /// Its severity under [`Profile::Strict`].
     pub strict: Severity,
+    /// What a verdict on a breach rests on.
+    pub basis: Basis,
     /// What must hold, in one sentence.
     pub summary: &'static str,
     /// What it means for the reader of a report and what to do next.
@@ -50,24 +76,47 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// A rule with a severity of its own under each profile, judged by prefixes.
+    pub const fn new(
+        id: RuleId,
+        host: Option<Severity>,
+        strict: Severity,
+        summary: &'static str,
+        help: &'static str,
+    ) -> Self {
+        Self { id, host, strict, basis: Basis::Prefix, summary, help }
+    }
+
+    /// Says that an end decides it.
+    #[must_use]
+    pub const fn at_end(self) -> Self {
+        Self { basis: Basis::End, ..self }
+    }
+
+    /// Says that whatever keeps and reads the log sees to it.
+    #[must_use]
+    pub const fn of_engine(self) -> Self {
+        Self { basis: Basis::Engine, ..self }
+    }
+
     /// A rule whose breach is an error under both profiles.
     pub const fn error(id: RuleId, summary: &'static str, help: &'static str) -> Self {
-        Self { id, host: Some(Severity::Error), strict: Severity::Error, summary, help }
+        Self::new(id, Some(Severity::Error), Severity::Error, summary, help)
     }
 
     /// A rule whose breach is a warning under both profiles.
     pub const fn warning(id: RuleId, summary: &'static str, help: &'static str) -> Self {
-        Self { id, host: Some(Severity::Warning), strict: Severity::Warning, summary, help }
+        Self::new(id, Some(Severity::Warning), Severity::Warning, summary, help)
     }
 
     /// A rule whose breach is a note under both profiles.
     pub const fn note(id: RuleId, summary: &'static str, help: &'static str) -> Self {
-        Self { id, host: Some(Severity::Note), strict: Severity::Note, summary, help }
+        Self::new(id, Some(Severity::Note), Severity::Note, summary, help)
     }
 
     /// A rule that only [`Profile::Strict`] knows, as a warning.
     pub const fn strict(id: RuleId, summary: &'static str, help: &'static str) -> Self {
-        Self { id, host: None, strict: Severity::Warning, summary, help }
+        Self::new(id, None, Severity::Warning, summary, help)
     }
 
     /// Returns the severity under a profile, or `None` where the rule does not run.

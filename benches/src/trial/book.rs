@@ -199,9 +199,8 @@ impl Book {
                 self.gone.insert(number);
             }
         }
-        let closers = |all: &Sessions| {
-            all.values().flatten().filter(|it| it.number.is_none()).count() as u64
-        };
+        let closers =
+            |all: &Sessions| all.values().flatten().filter(|it| it.number.is_none()).count() as u64;
         self.tally.closers += closers(&found).saturating_sub(closers(&self.kept));
         self.kept = found;
     }

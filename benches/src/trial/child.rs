@@ -70,8 +70,11 @@ impl Child {
         let store = match open(&self.dir) {
             Ok(store) => store,
             Err(error) => {
-                return Word::Wrong(format!("refused ({:?} {:?}): {error}", error.kind, error.rule))
-                    .say();
+                return Word::Wrong(format!(
+                    "refused ({:?} {:?}): {error}",
+                    error.kind, error.rule
+                ))
+                .say();
             }
         };
         let number = AtomicU64::new(self.first);
@@ -252,8 +255,9 @@ impl AtWork<'_> {
 
     /// Ends the work when the store is poisoned.
     fn look(&self, error: Option<&AppendError>) {
-        let is_poison =
-            |it: &AppendError| matches!(it, AppendError::Refused(Refusal::Poisoned | Refusal::Stale));
+        let is_poison = |it: &AppendError| {
+            matches!(it, AppendError::Refused(Refusal::Poisoned | Refusal::Stale))
+        };
         if error.is_some_and(is_poison) || self.store.poisoned().is_some() {
             self.is_over.store(true, Ordering::Relaxed);
         }

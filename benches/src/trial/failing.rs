@@ -220,7 +220,8 @@ impl Case<'_> {
             };
             let class = word::class(random.below(3)).unwrap_or_default();
             let bytes = [20, 60, 300, 1_900][random.below(4) as usize];
-            let (number, events) = (self.number.fetch_add(1, Ordering::Relaxed), 1 + random.below(2));
+            let (number, events) =
+                (self.number.fetch_add(1, Ordering::Relaxed), 1 + random.below(2));
             if !handles.contains_key(&id) {
                 match self.store.session(&id) {
                     Ok(session) => drop(handles.insert(id.clone(), session)),
@@ -326,7 +327,8 @@ impl Case<'_> {
         reopened.map_err(|error| format!("reopen: {error}"))?;
         let found = found::read(self.store)?;
         let mut book = self.book();
-        book.judge(&found, Durability::Synced, false).map_err(|what| format!("reopened: {what}"))?;
+        book.judge(&found, Durability::Synced, false)
+            .map_err(|what| format!("reopened: {what}"))?;
         book.settle(found);
         self.told.lock().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(())

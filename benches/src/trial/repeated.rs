@@ -136,11 +136,8 @@ impl Repeated {
 }
 
 fn open(sim: &Sim) -> Result<Log, gatelog_engine::backend::Error> {
-    let config = LogConfig {
-        segment_bytes: 64 * 1024,
-        has_housekeeper: false,
-        ..LogConfig::default()
-    };
+    let config =
+        LogConfig { segment_bytes: 64 * 1024, has_housekeeper: false, ..LogConfig::default() };
     Log::open(Arc::new(sim.disk()), Path::new(DIR), Arc::new(Frozen::default()), config)
 }
 

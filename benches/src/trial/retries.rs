@@ -107,7 +107,8 @@ fn repeat(store: &Store, seed: u64) -> Result<(), String> {
         let session = store.session(id).map_err(|error| format!("{id}: {error:?}"))?;
         let (events, bytes) = shape(number);
         let class = word::class(random.below(3)).unwrap_or_default();
-        let again = session.append_expecting(seq, key(number), drafts(number, events, bytes), class);
+        let again =
+            session.append_expecting(seq, key(number), drafts(number, events, bytes), class);
         let it = again.map_err(|error| format!("{id}: {number} at {seq}: {error:?}"))?;
         Word::Again(number, it.first_seq, it.lsn.unwrap_or_default(), it.events, class).say();
     }

@@ -11,6 +11,7 @@ pub(crate) struct Rule {
     id: String,
     host: String,
     strict: String,
+    basis: String,
     summary: String,
 }
 
@@ -18,7 +19,8 @@ impl Rule {
     /// Returns what the rule's row in the document begins with.
     fn row(&self) -> String {
         let summary = self.summary.replace('|', "\\|");
-        format!("| `{}` | {} | {} | {summary} |", self.id, self.host, self.strict)
+        let Self { id, host, strict, basis, .. } = self;
+        format!("| `{id}` | {host} | {strict} | {basis} | {summary} |")
     }
 
     fn family(&self) -> &str {
@@ -41,7 +43,13 @@ pub(crate) fn catalogue() -> Vec<Rule> {
 fn rule(line: &str) -> Rule {
     let object: Value = serde_json::from_str(line).expect("each line is one object");
     let text = |key: &str| object[key].as_str().unwrap_or("-").to_owned();
-    Rule { id: text("rule"), host: text("host"), strict: text("strict"), summary: text("summary") }
+    Rule {
+        id: text("rule"),
+        host: text("host"),
+        strict: text("strict"),
+        basis: text("basis"),
+        summary: text("summary"),
+    }
 }
 
 /// Holds the document and the catalogue equal, both ways.

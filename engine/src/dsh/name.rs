@@ -14,10 +14,10 @@
 const NUMBER_MAX: u64 = (1 << 53) - 1;
 
 /// The lock file of the hosts of formats 3 and 4, which is never removed.
-const LOCK: &str = "session.lock";
+pub(crate) const LOCK: &str = "session.lock";
 
 /// The project folder of sessions without a working directory.
-pub(super) const NO_CWD: &str = "_no-cwd";
+pub(crate) const NO_CWD: &str = "_no-cwd";
 
 /// How a log's lines lie on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

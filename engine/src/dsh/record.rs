@@ -1,5 +1,6 @@
 //! One record of a log as it was read, before anybody asks what it means.
 
+use crate::dsh::row::Packed;
 use crate::event::Event;
 
 /// One record as it was read, before anybody asks what it means.
@@ -24,4 +25,9 @@ pub struct Record<'a> {
 pub trait RecordSink: Send {
     /// Takes one record.
     fn record(&mut self, record: &Record<'_>);
+
+    /// Takes a packed row, which is one record for many events.
+    fn packed(&mut self, _row: &Packed, record: &Record<'_>) {
+        self.record(record);
+    }
 }

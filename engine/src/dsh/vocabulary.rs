@@ -146,6 +146,11 @@ pub fn is_surface(name: &str) -> bool {
     matches!(name, "user/message" | "assistant/message" | "tool/result")
 }
 
+/// Returns every type that the reader of a format knows, in the order of their names.
+pub fn all(format: u64) -> impl Iterator<Item = &'static str> {
+    KNOWN.iter().map(|known| known.name).filter(move |name| is_known(format, name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -195,6 +195,11 @@ impl<'a> Json<'a> {
         self.is_object() && members::has_exactly(&self.raw_members(), required, optional)
     }
 
+    /// Returns whether an object was written with one key more than once.
+    pub fn repeats_a_key(&self) -> bool {
+        self.is_object() && self.len() != self.raw_count()
+    }
+
     /// Returns the bytes of the value as written, the quotes of a string included.
     #[inline]
     pub fn raw(&self) -> &'a [u8] {

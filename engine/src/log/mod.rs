@@ -58,6 +58,7 @@ pub use canary::Canary;
 pub use config::LogConfig;
 pub use look::{Look, LookedEnd, look};
 pub use native_log::Log;
+pub use order::Tail;
 
 #[cfg(test)]
 mod cases;

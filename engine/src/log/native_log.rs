@@ -9,7 +9,7 @@ use super::inner::Inner;
 use super::limit;
 use super::lock::StoreLock;
 use super::open;
-use super::order::{Order, Prepared};
+use super::order::{Order, Prepared, Tail};
 use super::writer::Writer;
 use crate::backend::{
     AfterFailedWrite, AppendError, Backend, Batch, Commit, Done, Durability, Error, ErrorKind,
@@ -19,6 +19,7 @@ use crate::machine::Machine;
 use crate::rules::SessionHeader;
 use crate::storage::Volume;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -97,6 +98,16 @@ impl Log {
         (order.progress.durable, order.last_lsn())
     }
 
+    /// Returns how often a group was synced since the store was opened.
+    pub fn syncs(&self) -> u64 {
+        self.inner.writer.syncs.load(Ordering::Relaxed)
+    }
+
+    /// Returns how the end of the log was found when it was opened, or opened anew.
+    pub fn tail(&self) -> Tail {
+        self.inner.writer.order().tail
+    }
+
     fn key(&self, id: &str) -> SessionKey {
         SessionKey::of(&self.inner.writer.order().store_id, id)
     }
@@ -165,9 +176,7 @@ fn check_append(order: &Order, key: SessionKey, first_seq: u64) -> Result<(), Ap
 fn check_create(order: &Order, key: SessionKey) -> Result<(), AppendError> {
     match order.sessions.get(key) {
         None => Ok(()),
-        Some(session) if session.standing.is_deleted => {
-            Err(AppendError::Refused(Refusal::Deleted))
-        }
+        Some(session) if session.standing.is_deleted => Err(AppendError::Refused(Refusal::Deleted)),
         Some(_) => Err(AppendError::Refused(Refusal::Exists)),
     }
 }

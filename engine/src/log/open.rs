@@ -8,9 +8,10 @@ use super::io::Io;
 use super::limit;
 use super::name;
 use super::opened::Opened;
-use super::order::{Extent, Order, Segment};
+use super::order::{Extent, Order, Segment, Tail};
 use super::recovery::Recovery;
 use super::sessions::Sessions;
+use super::tail::Verdict;
 use crate::backend::{Error, ErrorKind};
 use crate::machine::Machine;
 use crate::storage::{Create, Kind, Storage, Volume};
@@ -103,8 +104,11 @@ pub(crate) fn open(
     let extents = extents(&opened);
     let identity = (opened.store_id, opened.epoch);
     let io = files(volume, dir, &opened, mark, config.canary)?;
-    let order =
+    let mut order =
         Order::new(identity, segment, sessions, extents, mark, config.clone(), machine.clone());
+    if opened.ruling.verdict == Verdict::Torn {
+        order.tail = Tail::Torn;
+    }
     Ok((order, io))
 }
 

@@ -88,6 +88,17 @@ impl Segment {
     }
 }
 
+/// How the end of a log was found when it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tail {
+    /// Nothing lay behind the last frame.
+    #[default]
+    Clean,
+    /// Something did that no witness vouches for: what a crash left of a group. It is kept where
+    /// it is, and is no part of the log.
+    Torn,
+}
+
 /// How far the log is certain.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
@@ -110,6 +121,8 @@ pub(crate) struct Extent {
 pub(crate) struct Order {
     pub(crate) store_id: StoreId,
     pub(crate) epoch: u32,
+    /// How the end of the log was found.
+    pub(crate) tail: Tail,
     pub(crate) segment: Segment,
     pub(crate) sessions: Sessions,
     pub(crate) progress: Progress,
@@ -151,6 +164,7 @@ impl Order {
         Self {
             store_id,
             epoch,
+            tail: Tail::Clean,
             segment,
             sessions,
             progress,

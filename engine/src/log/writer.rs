@@ -24,6 +24,7 @@ use super::sessions::Before;
 use super::slot::{Listener, Slot, Word};
 use crate::backend::{AppendError, Commit, Done, Durability, Error, ErrorKind, Refusal};
 use std::io as system;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A submitted append that waits until a failure was taken back.
@@ -47,6 +48,8 @@ pub(crate) struct Writer {
     pub(crate) bell: Condvar,
     held: Mutex<Vec<Held>>,
     finisher: Finisher,
+    /// How often a group was synced.
+    pub(crate) syncs: AtomicU64,
 }
 
 /// What failed about a group.
@@ -64,6 +67,7 @@ impl Writer {
             bell: Condvar::new(),
             held: Mutex::default(),
             finisher: Finisher::default(),
+            syncs: AtomicU64::new(0),
         }
     }
 
@@ -320,6 +324,7 @@ impl Writer {
             self.order().written(io.first_lsn, group.after);
             let early = group.reached(Durability::Written);
             self.tell(early.into_iter().map(|it| (it.listener, Ok(it.commit))).collect());
+            self.syncs.fetch_add(1, Ordering::Relaxed);
             io.file.sync_data().map_err(Failed::Sync)?;
         }
         Ok(())

@@ -58,13 +58,16 @@ pub use session::Session;
 use crate::backend::{
     AppendError, Backend, Durability, Error, ErrorKind, Limited, Parts, Refusal, SessionInfo, Take,
 };
-use crate::machine::Machine;
+use crate::log::{Log, LogConfig};
+use crate::machine::{Machine, ThisMachine};
 use crate::rules::{RuleSet, SessionHeader};
+use crate::storage::Disk;
 use held::Held;
 use live::{Live, Status};
 use lock::lock;
 use shared::Shared;
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// A store, open for writing.
@@ -77,6 +80,19 @@ pub struct Store {
 }
 
 impl Store {
+    /// Opens the native store in a directory of this machine for writing, makes it where there is
+    /// none, and recovers what a crash left. Sessions are recovered when they are first opened.
+    ///
+    /// # Errors
+    ///
+    /// As [`Log::open`].
+    pub fn open(dir: impl AsRef<Path>, rules: Arc<dyn RuleSet>) -> Result<Self, Error> {
+        let machine = Arc::new(ThisMachine);
+        let disk = Arc::new(Disk);
+        let log = Log::open(disk, dir.as_ref(), machine.clone(), LogConfig::default())?;
+        Ok(Self::new(Arc::new(log), rules, machine, StoreConfig::default()))
+    }
+
     /// Makes a store of a backend that is open for writing, with its rules.
     pub fn new(
         backend: Arc<dyn Backend>,

@@ -85,7 +85,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The questions that are open.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Approval {
     turn_open: bool,
     /// Ids that were asked and not decided; a turn's end leaves them open.

@@ -43,7 +43,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The commands that were run, ever.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Command {
     run_ids: Seen,
     /// Seqs of all command events, ascending: what a result must not cite.

@@ -28,7 +28,7 @@ use rules::{
 };
 
 /// A transaction that is open.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Transaction {
     id: Held,
     command_id: Held,
@@ -57,7 +57,7 @@ impl Transaction {
 }
 
 /// The state of the compaction that is open, and of the turn around it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Compaction {
     profile: Profile,
     live: bool,

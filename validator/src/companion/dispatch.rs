@@ -44,7 +44,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The code dispatches of one session.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Dispatch {
     turn_open: bool,
     prints: Fingerprints,

@@ -84,7 +84,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The companion of goals.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct GoalStream {
     fold: GoalFold,
 }

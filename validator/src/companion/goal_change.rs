@@ -85,7 +85,7 @@ pub(super) struct Snapshot {
 }
 
 /// A change that is well formed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Change {
     Snapshot { operation: Operation, next: Snapshot },
     Clear { id: Box<[u8]>, revision: f64, cleared_at: f64 },

@@ -27,7 +27,7 @@ pub(super) const INVALID_SOURCE: RuleId = "goal/invalid-source";
 pub(super) const ROUND_NOT_NEXT: RuleId = "goal/round-not-next";
 
 /// The goal that a session has at some place of its log.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct GoalFold {
     current: Current,
     /// Ids of all goals that were created.
@@ -35,7 +35,7 @@ pub(super) struct GoalFold {
 }
 
 /// What is known of the current goal.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) enum Current {
     /// There is none.
     #[default]
@@ -156,6 +156,7 @@ impl GoalFold {
 }
 
 /// The round that a message claims to start.
+#[derive(Clone)]
 struct Round {
     goal_id: Box<[u8]>,
     revision: f64,

@@ -58,7 +58,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The companion of goal rounds.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct GoalRound {
     fold: GoalFold,
     /// The first fault of the goal that no round has told of yet.

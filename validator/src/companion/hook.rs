@@ -62,6 +62,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The hooks of one session.
+#[derive(Clone)]
 pub(super) struct Hook {
     /// The turn of the last `turn/start`; `null` when it ended, and before the first one.
     open_turn: Held,

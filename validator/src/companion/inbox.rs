@@ -54,6 +54,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The two lists of one session.
+#[derive(Clone)]
 pub(super) struct Inbox {
     seed_length: u64,
     prints: Fingerprints,

@@ -81,6 +81,7 @@ pub(super) fn zoned(text: &[u8]) -> Option<i64> {
 }
 
 /// The fields of a date and a time of day.
+#[derive(Clone)]
 struct Fields {
     year: u32,
     month: u32,

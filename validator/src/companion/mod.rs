@@ -15,7 +15,7 @@
 //! other invariant packages install no check. See `docs/dsh-format.md`, sections 15.16 and
 //! 15.17.
 
-use crate::rule::{Profile, Rule, Severity};
+use crate::rule::{Basis, Profile, Rule, Severity};
 use gatelog_engine::companion::Companion;
 
 /// Ends a help text with what an ordinary host does about the rule: nothing.
@@ -76,24 +76,56 @@ pub struct Settings {
     pub session: Vec<u8>,
     /// The preset names that the host has configured, when they are known.
     pub presets: Option<Vec<String>>,
+    /// What only [`Profile::Strict`] demands is an error and no warning: so in a store of our own,
+    /// where nothing else wrote.
+    pub extras_are_errors: bool,
 }
 
 impl Settings {
     /// Returns the severity of a rule under these settings, or `None` where it does not run.
     ///
     /// It is the profile's, but for `permission/unknown-preset`: a note as long as nobody knows
-    /// which presets the host has, and an error where they are given.
+    /// which presets the host has, and an error where they are given. Where the extras of the
+    /// strict profile are errors, its rules of the end stay warnings, because a crash may break
+    /// them and nothing later can mend that; a question that is left undecided is closed by
+    /// whoever opens the session next, and so is an error.
     pub fn severity(&self, rule: &Rule) -> Option<Severity> {
         if rule.id == permission::UNKNOWN_PRESET && self.presets.is_some() {
             return Some(Severity::Error);
         }
-        rule.severity(self.profile)
+        let severity = rule.severity(self.profile)?;
+        let is_extra = rule.host.is_none() && severity == Severity::Warning;
+        let can_be_kept =
+            rule.basis == Basis::Prefix || rule.id == strict_approval::UNDECIDED_AT_END;
+        if self.extras_are_errors && is_extra && can_be_kept {
+            return Some(Severity::Error);
+        }
+        Some(severity)
+    }
+}
+
+/// A companion that can be copied with its state, for a judge that goes its own way. Whatever is
+/// `Clone` is one.
+pub trait Fork: Companion + Send {
+    /// Returns an equal companion that goes its own way.
+    fn fork(&self) -> Box<dyn Fork>;
+}
+
+impl<C: Companion + Clone + Send + 'static> Fork for C {
+    fn fork(&self) -> Box<dyn Fork> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Fork> {
+    fn clone(&self) -> Self {
+        (**self).fork()
     }
 }
 
 /// Returns the companions of a profile, in their order.
-pub fn companions(settings: &Settings) -> Vec<Box<dyn Companion + Send>> {
-    let mut all: Vec<Option<Box<dyn Companion + Send>>> = vec![
+pub fn companions(settings: &Settings) -> Vec<Box<dyn Fork>> {
+    let mut all: Vec<Option<Box<dyn Fork>>> = vec![
         host::<session::Session>(),
         strict::<strict_tool::StrictTool>(settings),
         strict::<strict_vocabulary::StrictVocabulary>(settings),
@@ -125,14 +157,14 @@ pub fn companions(settings: &Settings) -> Vec<Box<dyn Companion + Send>> {
 
 /// Makes a companion of the host's.
 #[expect(clippy::unnecessary_wraps, reason = "it stands in a list with those that may be absent")]
-fn host<C: Companion + Default + Send + 'static>() -> Option<Box<dyn Companion + Send>> {
+fn host<C: Companion + Clone + Default + Send + 'static>() -> Option<Box<dyn Fork>> {
     Some(Box::new(C::default()))
 }
 
 /// Makes a companion that only the strict profile has.
-fn strict<C: Companion + Default + Send + 'static>(
+fn strict<C: Companion + Clone + Default + Send + 'static>(
     settings: &Settings,
-) -> Option<Box<dyn Companion + Send>> {
+) -> Option<Box<dyn Fork>> {
     match settings.profile {
         Profile::Host => None,
         Profile::Strict => Some(Box::new(C::default())),

@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[Rule::note(
 )];
 
 /// The presets that are known.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Permission {
     /// The names that the host has; nothing when only the shipped ones are known.
     table: Option<Vec<String>>,

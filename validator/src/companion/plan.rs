@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[Rule::error(
 )];
 
 /// The vocabulary of `plan/mode`; it has no state.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Plan;
 
 impl Companion for Plan {

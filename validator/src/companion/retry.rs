@@ -104,6 +104,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The retries of one session.
+#[derive(Clone)]
 pub(super) struct Retry {
     /// The last turn boundary is a start; its turn.
     turn: Option<Held>,
@@ -125,12 +126,14 @@ pub(super) struct Retry {
 }
 
 /// The last retry of a chain.
+#[derive(Clone)]
 struct Last {
     number: f64,
     id: Option<u128>,
 }
 
 /// The step for which a retry was scheduled.
+#[derive(Clone)]
 struct Place {
     turn: Held,
     step: Held,

@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[Rule::error(
 )];
 
 /// The vocabulary of `sandbox/mode`; it has no state.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sandbox;
 
 impl Companion for Sandbox {

@@ -38,7 +38,8 @@ pub(super) const RULES: &[Rule] = &[
              holds: events are missing at its end, or the header was changed. Compare with the \
              parent session."
         ),
-    ),
+    )
+    .at_end(),
     Rule::error(
         INVALID_PAYLOAD,
         "a schedule change has a known version and operation and exactly its members",
@@ -95,6 +96,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The schedules of one session.
+#[derive(Clone)]
 pub(super) struct Schedule {
     seed_length: u64,
     /// How many events there were so far; kept only where there is a seed.

@@ -137,7 +137,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The state of turns, steps and calls.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Session {
     last_seq: Option<u64>,
     turns: Counter,

@@ -12,17 +12,17 @@ use super::strict_tool::{call_id, is_failure};
 use crate::key::{Key, KeyMap, Seen};
 use gatelog_engine::companion::{Companion, End, Listens, Violation};
 use gatelog_engine::event::Event;
-pub(super) use rules::RULES;
 use rules::{
     DECIDED_BEFORE_ASK, DECIDED_TWICE, INVALID_ID, LATER_TURN, MANY_CANCELLED, RAN_WITHOUT_GRANT,
-    REPEATED_ID, UNDECIDED_AT_END, UNDECIDED_AT_TURN_END,
+    REPEATED_ID, UNDECIDED_AT_TURN_END,
 };
+pub(super) use rules::{RULES, UNDECIDED_AT_END};
 
 /// So many approvals of one turn that end without an answer are worth a note.
 const MANY: u32 = 10;
 
 /// An open question: where it was asked, and for which call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Ask {
     seq: u64,
     /// The call's id; what is decided is kept under it.
@@ -30,7 +30,7 @@ struct Ask {
 }
 
 /// What was decided about a call.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Grant {
     /// At least one question for it was allowed.
     Allowed,
@@ -39,7 +39,7 @@ enum Grant {
 }
 
 /// The questions that are open, and the ids that were used.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct StrictApproval {
     turn_open: bool,
     /// Open questions of this turn, or asked since the last one.

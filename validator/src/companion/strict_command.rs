@@ -47,11 +47,12 @@ pub(super) const RULES: &[Rule] = &[
         "a command that was run is done before the log ends",
         "The process died while the command ran, or the command is still running. What it did \
          before that stands; check its effect, and give it again if you need it.",
-    ),
+    )
+    .at_end(),
 ];
 
 /// The commands that are running, and those that are done.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct StrictCommand {
     /// Runs without a result: their seqs.
     running: KeyMap<u64>,

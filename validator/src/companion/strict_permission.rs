@@ -25,7 +25,8 @@ pub(super) const RULES: &[Rule] = &[Rule::strict(
      and the approval policy, not the preset's name. A plugin that failed half-way, or that \
      writes presets by itself, leaves such records. Select the preset again, and check what is in \
      force. If your installation gives a shipped name another meaning, ignore this.",
-)];
+)
+.at_end()];
 
 /// The value of a knob, as far as it matters here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,7 +72,7 @@ enum Due {
 }
 
 /// The knobs, and the selection that is to take effect.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct StrictPermission {
     sandbox: Knob,
     approval: Knob,

@@ -14,16 +14,16 @@ const ALLOWED_UNDER_NEVER: RuleId = "policy/allowed-under-never";
 
 /// The rules of this family.
 pub(super) const RULES: &[Rule] = &[
-    Rule {
-        id: ASKED_UNDER_NEVER,
-        host: None,
-        strict: Severity::Note,
-        summary: "no approval is asked for while the policy is never",
-        help: "While the policy is never, the host records the question and rejects it by itself; \
-               nobody should have been asked. If people were asked all the same, the policy was \
-               not restored when the session was resumed: set it again. If nobody was, widen the \
-               sandbox or tell the agent not to ask.",
-    },
+    Rule::new(
+        ASKED_UNDER_NEVER,
+        None,
+        Severity::Note,
+        "no approval is asked for while the policy is never",
+        "While the policy is never, the host records the question and rejects it by itself; \
+         nobody should have been asked. If people were asked all the same, the policy was \
+         not restored when the session was resumed: set it again. If nobody was, widen the \
+         sandbox or tell the agent not to ask.",
+    ),
     Rule::strict(
         ALLOWED_UNDER_NEVER,
         "no approval is given while the policy is never",
@@ -34,7 +34,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The policy in force, and the open questions that were asked under `never`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct StrictPolicy {
     /// Where the policy became `never`, while it is.
     never_seq: Option<u64>,

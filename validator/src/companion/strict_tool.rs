@@ -35,7 +35,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The calls of the step that is open.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct StrictTool {
     pending: KeySet,
     answered: KeySet,

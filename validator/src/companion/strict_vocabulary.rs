@@ -46,7 +46,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The words themselves; it has no state.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct StrictVocabulary;
 
 /// Requires that a source is absent, which means the user, or the one word that there is.

@@ -110,11 +110,12 @@ pub(super) const RULES: &[Rule] = &[
         "the task graph of a team is small enough to be checked",
         "The log has so many tasks that their graph was not checked to the end; nothing is known \
          to be wrong with it.",
-    ),
+    )
+    .at_end(),
 ];
 
 /// The team of one session.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Team {
     session: Box<[u8]>,
     members: HashMap<Box<[u8]>, Member>,
@@ -132,13 +133,14 @@ struct Member {
     phase: Box<[u8]>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Message {
     target: Box<[u8]>,
     delivered: bool,
 }
 
 /// A record of this team that is well formed.
+#[derive(Clone)]
 enum Record {
     Member { id: Box<[u8]>, member: Member },
     Task(Task),

@@ -18,7 +18,7 @@ const LOOKS_MAX: usize = 4_000_000;
 type Id = Box<[u8]>;
 
 /// What is wrong with a task.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// Its revision is not the next one.
     Revision(String),
@@ -27,7 +27,7 @@ pub(super) enum Fault {
 }
 
 /// The tasks of one team, in the order in which they were made.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tasks {
     in_order: Vec<Task>,
     places: HashMap<Id, usize>,

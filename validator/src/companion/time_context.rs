@@ -80,6 +80,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// What the open turn says of time.
+#[derive(Clone)]
 pub(super) struct TimeContext {
     /// The open turn; nothing when it ended or named no turn.
     turn: Held,

@@ -22,7 +22,7 @@ pub(super) const RULES: &[Rule] = &[Rule::warning(
 )];
 
 /// The relation inside `session/title`; it has no state.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Title;
 
 impl Companion for Title {

@@ -65,7 +65,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The shape of `todo/write`; it has no state, because each list is whole.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Todo;
 
 impl Companion for Todo {

@@ -82,19 +82,19 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// The runs of one session, under their ids.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Workflow {
     runs: HashMap<Box<[u8]>, Run>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Run {
     ended: bool,
     /// Members of a run that has not ended, under their numbers.
     members: HashMap<u64, Member>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Member {
     /// Its place in the order in which members started.
     place: usize,

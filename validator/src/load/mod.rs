@@ -19,15 +19,19 @@
 
 pub mod message;
 pub mod request;
+pub mod order;
+pub mod places;
 pub mod surface;
 
+use crate::load::places::Places;
 use crate::load::surface::Surface;
 use gatelog_engine::companion::{Companion, RuleId};
-use gatelog_engine::dsh::closer::Closers;
+use gatelog_engine::dsh::closer::{self, Closers};
 use gatelog_engine::dsh::fault::{FaultKind, clip};
 use gatelog_engine::dsh::header::Header;
 use gatelog_engine::dsh::legacy::{self, Earlier, Shape};
 use gatelog_engine::dsh::record::Record;
+use gatelog_engine::dsh::vocabulary::PACKED;
 use gatelog_engine::event::{Event, Place};
 
 /// The stages of the host's loader, in the order in which they speak.
@@ -51,6 +55,10 @@ pub enum Stage {
     Replay,
 }
 
+/// The types of which the loader, or what it asks, reads the payload.
+pub const READS: &[&[&str]] =
+    &[message::KINDS, &[request::KIND], closer::KINDS, legacy::KINDS, &PACKED];
+
 /// Why the loader refuses a log.
 #[derive(Clone, Debug)]
 pub struct Refusal {
@@ -67,7 +75,7 @@ pub struct Refusal {
 }
 
 /// The loader, fed with the records of one log.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Load {
     format: u64,
     /// The session's id inside JSON quotes.
@@ -83,6 +91,10 @@ pub struct Load {
     closers_failed: bool,
     /// How often a rule was broken.
     refused: u64,
+    /// The first rule that the record at hand breaks.
+    at_hand: Option<Refusal>,
+    /// Where events are that a rule may still name.
+    pub places: Places,
 }
 
 /// How many flaws of one log are kept.
@@ -109,6 +121,8 @@ impl Load {
             flaws: Vec::new(),
             closers_failed: false,
             refused: 0,
+            at_hand: None,
+            places: Places::default(),
         };
         if let Some((rule, inner)) = header.late() {
             let place = Place { line: Some(1), byte: Some(0), ..Place::default() };
@@ -123,6 +137,16 @@ impl Load {
         self.first.iter().min_by_key(|refusal| refusal.stage)
     }
 
+    /// Returns the first rule that the last record broke, if it broke any.
+    pub fn at_hand(&self) -> Option<&Refusal> {
+        self.at_hand.as_ref()
+    }
+
+    /// Returns about how many bytes the state takes.
+    pub fn state_bytes(&self) -> usize {
+        size_of::<Self>() + self.surface.state_bytes() + self.flaws.len() * size_of::<Refusal>()
+    }
+
     /// Returns what recovery would add.
     pub fn closers(&self) -> &Closers {
         &self.closers
@@ -133,6 +157,9 @@ impl Load {
         let refusal = Refusal { stage, kind, rule, inner: clip(inner), place };
         if !self.first.iter().any(|first| first.stage == stage) {
             self.first.push(refusal.clone());
+        }
+        if self.at_hand.is_none() {
+            self.at_hand = Some(refusal.clone());
         }
         if self.flaws.len() < FLAWS_MAX {
             self.flaws.push(refusal);
@@ -146,6 +173,8 @@ impl Load {
 
     /// Takes one record; hands it on in its present form, with whether it was found lawful here.
     pub fn take(&mut self, record: &Record<'_>, next: &mut dyn FnMut(&Event<'_>, bool)) {
+        self.at_hand = None;
+        self.places.take(&record.event);
         if self.format != 0 {
             self.later_format(record);
             next(&record.event, true);
@@ -213,7 +242,7 @@ impl Load {
         let (stage, what) = match event.kind {
             "request/header-delta" => (Stage::RetiredDelta, "request/header-delta event"),
             "mode/set" => (Stage::RetiredMode, "mode/set event"),
-            "request/header" => {
+            request::KIND => {
                 if !record.has_data || event.data.is_null() {
                     let what = if record.has_data { "null" } else { "undefined" };
                     let inner =

@@ -2,8 +2,8 @@
 
 use super::build::{Built, SEGMENT_BYTES, Written, lsns, recover};
 use crate::log::frame::Kind;
-use crate::log::fresh::write_all;
 use crate::log::opened::Opened;
+use crate::log::segment_file::write_all;
 use crate::log::segment_header::Begin;
 use crate::storage::Sim;
 use crate::storage::sim::{Call, Cause, Failure, Fault};

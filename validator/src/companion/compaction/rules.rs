@@ -150,5 +150,6 @@ pub(in crate::companion) const RULES: &[Rule] = &[
         "The log stops inside a compaction: the process died or is waiting for the summary. The \
          host drops the unfinished compaction when it opens the session, and the old messages \
          stay. Run it again if you need it.",
-    ),
+    )
+    .at_end(),
 ];

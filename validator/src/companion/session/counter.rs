@@ -10,7 +10,7 @@ use gatelog_engine::json;
 use std::fmt;
 
 /// The number that is open, and the one that comes next.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Counter {
     open: Option<f64>,
     next: f64,

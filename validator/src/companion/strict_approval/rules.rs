@@ -10,7 +10,7 @@ pub(super) const DECIDED_TWICE: RuleId = "approval/decided-twice";
 pub(super) const LATER_TURN: RuleId = "approval/decided-in-later-turn";
 pub(super) const RAN_WITHOUT_GRANT: RuleId = "approval/ran-without-grant";
 pub(super) const UNDECIDED_AT_TURN_END: RuleId = "approval/undecided-at-turn-end";
-pub(super) const UNDECIDED_AT_END: RuleId = "approval/undecided-at-end";
+pub(in crate::companion) const UNDECIDED_AT_END: RuleId = "approval/undecided-at-end";
 pub(super) const MANY_CANCELLED: RuleId = "approval/many-cancelled";
 
 /// The rules of this family.
@@ -67,14 +67,15 @@ pub(in crate::companion) const RULES: &[Rule] = &[
         "The log stops at an open question: the process died, or is still waiting for the answer. \
          Nothing was allowed. When the session is opened again, the question is not asked again \
          by itself.",
+    )
+    .at_end(),
+    Rule::new(
+        MANY_CANCELLED,
+        None,
+        Severity::Note,
+        "fewer than ten approvals of one turn end without an answer",
+        "Question after question was cancelled or found nobody to answer it, as in an agent \
+         without a front end. Give it an approval policy of its own, or a place where it \
+         can ask.",
     ),
-    Rule {
-        id: MANY_CANCELLED,
-        host: None,
-        strict: Severity::Note,
-        summary: "fewer than ten approvals of one turn end without an answer",
-        help: "Question after question was cancelled or found nobody to answer it, as in an agent \
-               without a front end. Give it an approval policy of its own, or a place where it \
-               can ask.",
-    },
 ];

@@ -1,0 +1,94 @@
+//! Where replay reads sessions from.
+
+use crate::backend::{Backend, Error, ErrorKind, Stored};
+use crate::event::{Event, Place};
+use crate::json::Document;
+use crate::rules::SessionHeader;
+use std::ops::ControlFlow;
+
+/// Takes one session: its header, then its events.
+pub trait SessionSink: Send {
+    /// Takes the header, before the first event.
+    fn header(&mut self, header: &SessionHeader);
+
+    /// Takes one event, and may stop.
+    fn event(&mut self, event: &Event<'_>) -> ControlFlow<()>;
+}
+
+/// Sessions that can be read, each by a name; several at a time.
+pub trait EventSource: Sync {
+    /// Returns the names of all sessions, in their order.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be read.
+    fn names(&self) -> Result<Vec<String>, Error>;
+
+    /// Returns the path that a session is read from, for people; its name, if that is one.
+    fn path(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
+    /// Reads one session from its start. It is streamed: no more of it is in memory than one frame,
+    /// or a few.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be read.
+    fn read(&self, name: &str, sink: &mut dyn SessionSink) -> Result<(), Error>;
+}
+
+impl EventSource for &dyn Backend {
+    fn names(&self) -> Result<Vec<String>, Error> {
+        Ok(self.sessions()?.into_iter().map(|session| session.id).collect())
+    }
+
+    fn read(&self, name: &str, sink: &mut dyn SessionSink) -> Result<(), Error> {
+        let Some(session) = self.find(name)? else {
+            let message = format!("there is no session \"{name}\"");
+            return Err(Error::new(ErrorKind::NoSession, message));
+        };
+        sink.header(&session.header);
+        let mut unread = None;
+        Backend::read(*self, name, 0, &mut |stored| match with_event(stored, |event| {
+            sink.event(event)
+        }) {
+            Ok(flow) => flow,
+            Err(error) => {
+                unread = Some(error);
+                ControlFlow::Break(())
+            }
+        })?;
+        unread.map_or(Ok(()), Err)
+    }
+}
+
+/// Hands a stored event to whoever looks at events.
+pub(super) fn with_event<R>(
+    stored: &Stored<'_>,
+    act: impl FnOnce(&Event<'_>) -> R,
+) -> Result<R, Error> {
+    let parse = |text: &[u8]| {
+        Document::parse(text.to_vec()).map_err(|_| {
+            let message = format!("event {} holds what is no JSON", stored.seq);
+            Error::corrupt("json/malformed", message)
+        })
+    };
+    let data = parse(stored.data)?;
+    let sources = stored.sources.map(parse).transpose()?;
+    let surface = stored.surface.map(parse).transpose()?;
+    let time_ms = stored.time_ms as f64;
+    Ok(act(&Event {
+        seq: stored.seq,
+        members: 1,
+        time_ms,
+        last_time_ms: time_ms,
+        kind: stored.kind,
+        data: data.root(),
+        packed: false,
+        ignorable: stored.ignorable,
+        sources: sources.as_ref().map(Document::root),
+        surface: surface.as_ref().map(Document::root),
+        place: Place { seq: Some(stored.seq), ..Place::default() },
+    }))
+}

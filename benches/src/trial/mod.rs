@@ -13,6 +13,17 @@ pub mod reference;
 mod agreement;
 pub mod flips;
 mod crash;
+pub mod lenient;
+pub mod found;
+pub mod book;
+pub mod word;
+pub mod child;
+pub mod kills;
+pub mod retries;
+pub mod locks;
+pub mod traced;
+pub mod failing;
+pub mod repeated;
 
 pub use crash::{Enumeration, Tally};
 pub use ledger::{Ledger, Promise};

@@ -206,6 +206,7 @@ pub(crate) fn size(storage: &dyn Storage, path: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::Sought;
     use super::{Survey, guidance};
     use gatelog_engine::dsh::discover::{Options, discover};
     use gatelog_engine::storage::Memory;

@@ -168,6 +168,7 @@ fn kill(kills: Kills) -> Result<(), String> {
     println!("    of these there                   {}", tally.open_kept);
     println!("closers                              {}", tally.closers);
     println!("looks beside a writer                {}", seen.looks);
+    println!("stores verified beside a writer      {}", seen.checks);
     println!("  that files vanished under          {}", seen.busy);
     println!("looks after a kill                   {}", seen.looks_after);
     println!("  that saw a torn end                {}", seen.torn);

@@ -3,6 +3,7 @@
 use super::book::{Answer, Book, Tally};
 use super::child::{self, Child};
 use super::found::{self, Sessions};
+use super::verified::{said, verify};
 use super::word::Word;
 use crate::Random;
 use gatelog_engine::backend::{Durability, ErrorKind};
@@ -46,7 +47,9 @@ pub struct Seen {
     pub judged: u64,
     /// Looks beside a writer.
     pub looks: u64,
-    /// Those that files vanished under, eight times.
+    /// Stores that were verified beside a writer.
+    pub checks: u64,
+    /// Looks and verifications that files vanished under, eight times.
     pub busy: u64,
     /// Looks at a store after a kill.
     pub looks_after: u64,
@@ -128,6 +131,7 @@ impl Kills {
         let beside = beside.map_err(|_| "the look beside the writer panicked")?;
         seen.looks += beside.looks;
         seen.busy += beside.busy;
+        seen.checks += beside.checks;
         if let Some(what) = beside.wrong {
             return Err(format!("beside the writer: {what}"));
         }
@@ -157,6 +161,11 @@ impl Kills {
         let is_bare = look.end == LookedEnd::Clean && look.refused.is_none();
         if !is_bare || !look.notes.is_empty() || look.unconfirmed > 0 {
             return Err(format!("a closed store is not clean: {look:?}"));
+        }
+        let checked = verify(dir).map_err(|error| format!("closed: check: {error}"))?;
+        let found = said(&checked, false);
+        if !found.is_empty() || checked.is_torn || checked.unconfirmed > 0 {
+            return Err(format!("a closed store is not sound: {found:?}"));
         }
         Ok(())
     }
@@ -272,6 +281,7 @@ pub(super) fn enter(
 #[derive(Default)]
 struct Beside {
     looks: u64,
+    checks: u64,
     busy: u64,
     wrong: Option<String>,
 }
@@ -291,6 +301,17 @@ fn look_beside(dir: &Path, is_over: &AtomicBool) -> Beside {
             Err(_) if !dir.exists() => {}
             Err(error) => beside.wrong = Some(error.to_string()),
         }
+        if beside.wrong.is_none() && beside.looks % 4 == 1 {
+            match verify(dir) {
+                Ok(checked) => {
+                    beside.checks += 1;
+                    let found = said(&checked, true);
+                    beside.wrong = (!found.is_empty()).then(|| format!("check: {found:?}"));
+                }
+                Err(error) if error.kind == ErrorKind::Busy => beside.busy += 1,
+                Err(error) => beside.wrong = Some(format!("check: {error}")),
+            }
+        }
         thread::sleep(Duration::from_millis(3));
     }
     beside
@@ -309,6 +330,10 @@ fn look_after(dir: &Path, seen: &mut Seen) -> Result<(), String> {
         None if look.end == LookedEnd::InProgress => {
             Err(format!("after the kill somebody seems to write: {look:?}"))
         }
-        None => Ok(()),
+        None => {
+            let checked = verify(dir).map_err(|error| format!("after the kill: check: {error}"))?;
+            let found = said(&checked, true);
+            if found.is_empty() { Ok(()) } else { Err(format!("after the kill: {found:?}")) }
+        }
     }
 }

@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
+/// Opens of one store.
+const OPENS: u64 = 200;
+
 /// Opens and closes a store so often, while another thread spawns children; returns how many.
 ///
 /// # Errors
@@ -13,7 +16,8 @@ use std::thread;
 /// An open that was refused, in words.
 pub fn reopen(dir: &Path, count: u64) -> Result<u64, String> {
     std::fs::create_dir_all(dir).map_err(|error| error.to_string())?;
-    let dir = dir.join("locked");
+    // A store of its own for some hundred opens each, since each leaves its frames.
+    let dir = |open: u64| dir.join(format!("locked-{}", open / OPENS));
     let (is_over, children) = (AtomicBool::new(false), AtomicU64::new(0));
     let reopened = thread::scope(|scope| {
         let spawner = scope.spawn(|| {
@@ -26,14 +30,18 @@ pub fn reopen(dir: &Path, count: u64) -> Result<u64, String> {
             Ok::<_, String>(())
         });
         let reopened = (1..=count).try_for_each(|open| {
-            let store = child::open(&dir).map_err(|error| format!("open {open}: {error}"))?;
-            store.close().map_err(|error| format!("close {open}: {error}"))
+            let store = child::open(&dir(open)).map_err(|error| format!("open {open}: {error}"))?;
+            store.close().map_err(|error| format!("close {open}: {error}"))?;
+            if open % OPENS == OPENS - 1 {
+                std::fs::remove_dir_all(dir(open)).map_err(|error| error.to_string())?;
+            }
+            Ok(())
         });
         is_over.store(true, Ordering::Relaxed);
         let spawned = spawner.join().map_err(|_| "the spawner panicked".to_owned());
         reopened.and(spawned.and_then(|spawned| spawned))
     });
     reopened?;
-    std::fs::remove_dir_all(&dir).map_err(|error| error.to_string())?;
+    let _ = std::fs::remove_dir_all(dir(count));
     Ok(children.into_inner())
 }

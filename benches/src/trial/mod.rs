@@ -18,11 +18,13 @@ pub mod found;
 pub mod book;
 pub mod word;
 pub mod child;
+pub mod verified;
 pub mod kills;
 pub mod retries;
 pub mod locks;
 pub mod traced;
 pub mod failing;
+mod case;
 pub mod repeated;
 
 pub use crash::{Enumeration, Tally};

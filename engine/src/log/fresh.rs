@@ -62,6 +62,23 @@ pub(crate) fn begin(
     segment_file::begin(volume, dir, blank, header, true).map_err(|not_begun| not_begun.error)
 }
 
+/// Makes the name of the last segment durable that a writer left who did not close.
+///
+/// His sync of the directory may have failed, and then the name may be in the cache only, as if it
+/// were durable: another sync would do nothing. Nobody can ask the device for names. So it is given
+/// anew; a crash in between leaves a segment whose rename was lost.
+pub(crate) fn name_again(volume: &dyn Volume, dir: &Path, path: &Path) -> Result<(), Error> {
+    let is_free = |path: &PathBuf| {
+        volume.stat(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    };
+    let spare = (1..u32::MAX).map(|number| dir.join(name::spare(number))).find(is_free);
+    let spare = spare.unwrap_or_else(|| dir.join(name::spare(u32::MAX)));
+    let renamed = volume.rename(path, &spare).and_then(|()| volume.rename(&spare, path));
+    renamed.map_err(|error| Error::io(path, "the segment cannot be named anew", error))?;
+    let synced = volume.sync_dir(dir);
+    synced.map_err(|error| Error::io(dir, "the segment's name cannot be synced", error))
+}
+
 /// Gives a segment its name, durably.
 pub(crate) fn name_it(
     volume: &dyn Volume,

@@ -131,6 +131,8 @@ impl Recovery<'_> {
                     let path = &last.file.path;
                     last.file.path =
                         fresh::name_it(self.volume, self.dir, path, last.header.first_lsn)?;
+                } else if !is_closed(scene, &last) {
+                    fresh::name_again(self.volume, self.dir, &last.file.path)?;
                 }
                 match act {
                     Act::Use => go_on(last, file),
@@ -345,6 +347,13 @@ impl Recovery<'_> {
         let synced = self.volume.sync_dir(dir);
         synced.map_err(|error| Error::io(dir, "the directory cannot be synced", error))
     }
+}
+
+/// Whether the segment was ended by a close, so that everything about it is durable.
+fn is_closed(scene: &Scene, last: &LastSegment) -> bool {
+    scene.slot().is_some_and(|slot| {
+        matches!(slot.stop, Stop::Clean { .. }) && slot.active_segment_id == last.header.segment_id
+    })
 }
 
 fn refuse(judgement: &Judgement) -> Result<(), Error> {

@@ -36,7 +36,7 @@ impl Sinks for Bare {
 ///
 /// As [`check`].
 pub fn verify(dir: &Path) -> Result<StoreCheck<Sink>, Error> {
-    let settings = Settings { second_look: Duration::from_millis(20) };
+    let settings = Settings { wait: || std::thread::sleep(Duration::from_millis(20)) };
     check(&Disk, dir, &Bare, settings, &|_| ())
 }
 

@@ -31,7 +31,7 @@ Sessions usually live in ~/.dsh/sessions:
 #[derive(Debug, Parser)]
 #[command(name = "log-verify", version, after_help = AFTER_HELP, override_usage = USAGE)]
 pub(crate) struct Args {
-    /// Session files, session folders, project folders, or whole session roots
+    /// Session files, session folders, project folders, whole session roots, or stores of gatelog
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
@@ -39,9 +39,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 
-    /// The host's rules, or those and what a careful port demands besides
-    #[arg(long, value_enum, value_name = "PROFILE", default_value = "host")]
-    pub(crate) profile: ProfileName,
+    /// The host's rules, or those and what a careful port demands besides; without it, host for
+    /// session files and strict for stores
+    #[arg(long, value_enum, value_name = "PROFILE")]
+    pub(crate) profile: Option<ProfileName>,
 
     /// How many threads work; all cores without it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=THREADS_MAX))]

@@ -6,14 +6,18 @@
 use crate::printable::is_hostile;
 use crate::sink::Sink;
 use crate::tally::{Tally, VERDICTS};
-use gatelog_validator::report::{DirectoryReport, Finding, Report};
+use gatelog_validator::report::{DirectoryReport, Encoding, Finding, HostAct, Report};
 use gatelog_validator::rule::Rule;
+use gatelog_validator::store::StoreReport;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// The one format whose files are read today.
+/// The format of the host's session files.
 const FORMAT: &str = "dsh";
+
+/// The format of a store of our own.
+const NATIVE: &str = "gatelog";
 
 /// Prints reports as JSON lines.
 #[derive(Debug)]
@@ -39,22 +43,42 @@ impl<W: Write> Sink for JsonSink<W> {
         write_line(&mut self.output, &object)
     }
 
+    fn store(&mut self, report: &StoreReport) -> io::Result<()> {
+        let object = json!({
+            "kind": "store",
+            "path": report.path.to_string_lossy(),
+            "verdict": report.verdict.word(),
+            "tail": if report.is_torn { "torn" } else { "clean" },
+            "sessions": report.sessions,
+            "segments": report.segments,
+            "durable_lsn": report.durable_lsn,
+            "last_lsn": report.last_lsn,
+            "unconfirmed": report.unconfirmed,
+            "bytes": report.bytes,
+            "findings": of_store(&report.findings),
+        });
+        write_line(&mut self.output, &object)
+    }
+
     fn file(&mut self, report: &Report) -> io::Result<()> {
+        let is_native = report.encoding == Encoding::Native;
+        let findings =
+            if is_native { of_store(&report.findings) } else { findings(&report.findings) };
         let object = json!({
             "kind": "report",
             "path": report.path.to_string_lossy(),
             "session": report.session,
-            "format": FORMAT,
+            "format": if is_native { NATIVE } else { FORMAT },
             "version": report.version,
             "encoding": report.encoding.word(),
             "bytes": report.bytes,
             "verdict": report.verdict.word(),
-            "host": report.host.word(),
+            "host": (report.host != HostAct::None).then(|| report.host.word()),
             "events": report.events,
             "closers": report.closers,
             "lost": { "bytes": report.lost.bytes, "lines": report.lost.lines },
             "host_error": report.host_error,
-            "findings": findings(&report.findings),
+            "findings": findings,
         });
         write_line(&mut self.output, &object)
     }
@@ -104,6 +128,16 @@ fn findings(findings: &[Finding]) -> Vec<Value> {
         .collect()
 }
 
+/// As [`findings`], with the segment that each lies in, by the name of its file.
+fn of_store(found: &[Finding]) -> Vec<Value> {
+    let mut values = findings(found);
+    for (value, finding) in values.iter_mut().zip(found) {
+        let segment = finding.place.segment.map(|first_lsn| format!("{first_lsn:020}.log"));
+        value["segment"] = segment.into();
+    }
+    values
+}
+
 fn write_line(output: &mut impl Write, object: &Value) -> io::Result<()> {
     let mut line = spelled_out(&object.to_string());
     line.push('\n');
@@ -130,9 +164,9 @@ pub(crate) fn spelled_out(json: &str) -> String {
 mod tests {
     use super::JsonSink;
     use crate::sink::Sink as _;
-    use crate::sink::tests::report;
+    use crate::sink::tests::{report, store};
     use crate::tally::Tally;
-    use gatelog_validator::report::Verdict;
+    use gatelog_validator::report::{Encoding, HostAct, Verdict};
     use gatelog_validator::rule::Severity;
 
     fn line(print: impl FnOnce(&mut JsonSink<&mut Vec<u8>>) -> std::io::Result<()>) -> String {
@@ -158,6 +192,36 @@ mod tests {
                 "\n"
             )
         );
+    }
+
+    #[test]
+    fn a_store_and_its_sessions_have_the_promised_keys_in_order() {
+        let finding = concat!(
+            r#"{"rule":"envelope/seq-gap","severity":"warning","#,
+            r#""message":"seq 14 follows seq 11","#,
+            r#""help":"copy the file before anything touches it","#,
+            r#""seq":null,"line":null,"frame":7,"byte":4096,"#,
+            r#""segment":"00000000000000000001.log"}"#,
+        );
+        let store = store(Verdict::Torn, Severity::Warning);
+        assert_eq!(
+            line(|sink| sink.store(&store)),
+            format!(
+                "{}{finding}]}}\n",
+                concat!(
+                    r#"{"kind":"store","path":"box","verdict":"torn","tail":"torn","#,
+                    r#""sessions":2,"segments":1,"durable_lsn":6,"last_lsn":7,"#,
+                    r#""unconfirmed":1,"bytes":16384,"findings":["#,
+                )
+            )
+        );
+        let mut session = report(Verdict::Sound, None);
+        (session.encoding, session.host) = (Encoding::Native, HostAct::None);
+        session.findings = store.findings;
+        let line = line(|sink| sink.file(&session));
+        assert!(line.contains(r#""format":"gatelog","version":0,"encoding":"native","#), "{line}");
+        assert!(line.contains(r#""verdict":"sound","host":null,"#), "{line}");
+        assert!(line.ends_with(&format!("{finding}]}}\n")), "{line}");
     }
 
     #[test]

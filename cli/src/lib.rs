@@ -12,6 +12,8 @@
 //! and `--explain`. `printable` stands between every name or message that came from a file and the
 //! terminal.
 //!
+//! A store of gatelog's own is a target as well: its report comes before those of its sessions.
+//!
 //! What the crate is not: it judges nothing, and it never writes to a file.
 
 mod printable;
@@ -24,6 +26,7 @@ mod json;
 mod explain;
 mod words;
 mod legend;
+mod shown;
 mod text;
 mod progress;
 mod order;

@@ -17,14 +17,15 @@ use gatelog_engine::dsh::name;
 use gatelog_engine::event::Place;
 use gatelog_engine::storage::Disk;
 use gatelog_validator::report::{Encoding, Finding, HostAct, Lost, Report, Verdict};
-use gatelog_validator::rule::Severity;
+use gatelog_validator::rule::{Profile, Severity};
+use gatelog_validator::store::{StoreOptions, StoreReport, verify_store};
 use gatelog_validator::verify::{Look, Options, look};
 use rayon::ThreadPool;
 use std::any::Any;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -122,7 +123,7 @@ fn check(args: &Args, sink: &mut impl Sink) -> u8 {
 fn progress(started: Instant, sought: &[Sought]) -> Progress {
     let wanted =
         io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
-    let sizes = sought.iter().map(|sought| size(&Disk, &sought.target.path));
+    let sizes = sought.iter().map(|sought| sought.bytes(&Disk));
     Progress::new(started, if wanted { sizes.sum() } else { 0 }, wanted)
 }
 
@@ -134,14 +135,23 @@ fn job(
 ) -> impl Fn(usize) -> Outcome + Send + Sync + use<> {
     let counter = progress.counter();
     let options = Options {
-        profile: args.profile.into(),
+        profile: args.profile.map_or(Profile::Host, Profile::from),
         presets: args.presets.clone(),
         max_frame_bytes: args.max_frame_bytes,
     };
+    let of_store = StoreOptions::default();
+    let of_store = StoreOptions {
+        profile: args.profile.map_or(of_store.profile, Profile::from),
+        presets: args.presets.clone(),
+        ..of_store
+    };
     move |index| {
-        let sought = &sought[index];
         let count = |bytes| {
             counter.fetch_add(bytes, Ordering::Relaxed);
+        };
+        let sought = match &sought[index] {
+            Sought::File(file) => file,
+            Sought::Store(dir) => return store(dir, &of_store, &count),
         };
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             let look = look(&Disk, &sought.target, &options, &count);
@@ -158,15 +168,26 @@ fn job(
                 sought.guide(&mut report);
                 Outcome::Reported(report)
             }
-            looked @ Outcome::Looked(..) => looked,
+            other => other,
         }
     }
 }
 
-/// What came of one file.
+/// Verifies one store.
+fn store(dir: &Path, options: &StoreOptions, count: &(dyn Fn(u64) + Sync)) -> Outcome {
+    let verified = catch_unwind(AssertUnwindSafe(|| verify_store(&Disk, dir, options, count)));
+    let (store, sessions) = verified.unwrap_or_else(|payload| {
+        (StoreReport::unchecked(dir, fault_of_ours(payload.as_ref())), Vec::new())
+    });
+    Outcome::Store(Box::new(store), sessions)
+}
+
+/// What came of one file, or of a store.
 enum Outcome {
     /// Its report.
     Reported(Box<Report>),
+    /// The report on a store, and those on its sessions.
+    Store(Box<StoreReport>, Vec<Report>),
     /// A file whose end has to be looked at once more.
     Looked(Look, Box<Target>),
 }
@@ -194,23 +215,33 @@ impl<S: Sink> Run<'_, S> {
 impl<S: Sink> Listener<Outcome> for Run<'_, S> {
     fn due(&self, outcome: &Outcome) -> Option<Instant> {
         match outcome {
-            Outcome::Reported(_) => None,
+            Outcome::Reported(_) | Outcome::Store(..) => None,
             Outcome::Looked(look, _) => look.due(),
         }
     }
 
     fn result(&mut self, outcome: Outcome) -> ControlFlow<()> {
-        let report = match outcome {
-            Outcome::Reported(report) => *report,
+        let reports = match outcome {
+            Outcome::Reported(report) => vec![*report],
             // Perhaps it is read again, which is work for the threads that were asked for.
             Outcome::Looked(look, target) => {
                 let again = || self.pool.install(|| look.report(&Disk));
-                catch_unwind(AssertUnwindSafe(again))
-                    .unwrap_or_else(|payload| unchecked(&target, payload.as_ref()))
+                let report = catch_unwind(AssertUnwindSafe(again))
+                    .unwrap_or_else(|payload| unchecked(&target, payload.as_ref()));
+                vec![report]
+            }
+            Outcome::Store(store, sessions) => {
+                self.tally.store(&store);
+                self.ended = self.progress.aside(|| self.sink.store(&store));
+                sessions
             }
         };
-        self.tally.file(&report);
-        self.ended = self.progress.aside(|| self.sink.file(&report));
+        for report in &reports {
+            if self.ended.is_ok() {
+                self.tally.file(report);
+                self.ended = self.progress.aside(|| self.sink.file(report));
+            }
+        }
         if self.ended.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
@@ -254,13 +285,6 @@ fn message(payload: &(dyn Any + Send)) -> String {
 
 /// Returns the report on a file whose verification ran into a fault of ours.
 fn unchecked(target: &Target, payload: &(dyn Any + Send)) -> Report {
-    let finding = Finding {
-        rule: PANIC.id,
-        severity: Severity::Error,
-        message: format!("not checked: log-verify failed with: {}", message(payload)),
-        help: PANIC.help.to_owned(),
-        place: Place::default(),
-    };
     Report {
         path: target.path.clone(),
         session: None,
@@ -276,7 +300,17 @@ fn unchecked(target: &Target, payload: &(dyn Any + Send)) -> Report {
         closers: 0,
         lost: Lost::default(),
         host_error: None,
-        findings: vec![finding],
+        findings: vec![fault_of_ours(payload)],
+    }
+}
+
+fn fault_of_ours(payload: &(dyn Any + Send)) -> Finding {
+    Finding {
+        rule: PANIC.id,
+        severity: Severity::Error,
+        message: format!("not checked: log-verify failed with: {}", message(payload)),
+        help: PANIC.help.to_owned(),
+        place: Place::default(),
     }
 }
 

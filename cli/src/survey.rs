@@ -2,6 +2,7 @@
 
 use crate::args::USUAL_PLACE;
 use crate::printable;
+use gatelog_engine::check::is_store;
 use gatelog_engine::dsh::discover::{
     Discovery, FolderFault, Found, Hint, Options, RULES, Target, discover,
 };
@@ -18,15 +19,24 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Survey {
     /// What concerns folders, in the order of the paths.
     pub(crate) folders: Vec<DirectoryReport>,
-    /// The files, in the order of the paths.
+    /// The files and stores, in the order of the paths.
     pub(crate) sought: Vec<Sought>,
     /// Something was left out that should have been looked at.
     pub(crate) unchecked: bool,
 }
 
+/// What is to be verified.
+#[derive(Debug)]
+pub(crate) enum Sought {
+    /// A file.
+    File(SoughtFile),
+    /// A store of our own, by its directory.
+    Store(PathBuf),
+}
+
 /// A file to be verified.
 #[derive(Debug)]
-pub(crate) struct Sought {
+pub(crate) struct SoughtFile {
     /// The file.
     pub(crate) target: Target,
     /// What helps someone who named a path that is not there.
@@ -42,6 +52,12 @@ impl Survey {
         let mut survey = Self::default();
         let mut found = Twice::new(storage, paths.len() > 1);
         for path in paths {
+            if is_store(storage, path) {
+                if found.is_new(path, None) {
+                    survey.sought.push(Sought::Store(path.clone()));
+                }
+                continue;
+            }
             let mut discovery = discover(storage, path, &options);
             discovery.targets.retain(|target| found.is_new(&target.path, None));
             discovery.faults.retain(|fault| found.is_new(&fault.path, Some(fault)));
@@ -50,7 +66,7 @@ impl Survey {
             survey.unchecked |= discovery.faults.iter().any(|fault| fault.unchecked);
             let of_one_folder = |a: &FolderFault, b: &FolderFault| a.path == b.path;
             survey.folders.extend(discovery.faults.chunk_by(of_one_folder).map(folder));
-            let sought = |target| Sought { target, guidance: guidance.clone() };
+            let sought = |target| Sought::File(SoughtFile { target, guidance: guidance.clone() });
             survey.sought.extend(discovery.targets.into_iter().map(sought));
         }
         // A run that checked nothing must not look like one that found nothing.
@@ -102,6 +118,21 @@ impl<'a> Twice<'a> {
 }
 
 impl Sought {
+    /// Returns how many bytes there are to read, 0 where nobody can say.
+    pub(crate) fn bytes(&self, storage: &dyn Storage) -> u64 {
+        match self {
+            Self::File(file) => size(storage, &file.target.path),
+            Self::Store(dir) => {
+                let entries = storage.list(dir).unwrap_or_default();
+                let segments = entries.iter().map(|entry| dir.join(&entry.name));
+                let segments = segments.filter(|path| path.extension() == Some("log".as_ref()));
+                segments.map(|path| size(storage, &path)).sum()
+            }
+        }
+    }
+}
+
+impl SoughtFile {
     /// Puts the help for a path that is not there into the report that says so.
     pub(crate) fn guide(&self, report: &mut Report) {
         if let (Some(guidance), Some(finding)) = (&self.guidance, report.findings.first_mut()) {
@@ -175,6 +206,7 @@ pub(crate) fn size(storage: &dyn Storage, path: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::Sought;
     use super::{Survey, guidance};
     use gatelog_engine::dsh::discover::{Options, discover};
     use gatelog_engine::storage::Memory;
@@ -213,8 +245,14 @@ mod tests {
         ];
         let paths = paths.map(PathBuf::from);
         let survey = Survey::of(&storage, &paths, "/".into());
-        let sought: Vec<_> =
-            survey.sought.iter().map(|sought| sought.target.path.to_str()).collect();
+        let sought: Vec<_> = survey
+            .sought
+            .iter()
+            .map(|sought| match sought {
+                Sought::File(file) => file.target.path.to_str(),
+                Sought::Store(path) => path.to_str(),
+            })
+            .collect();
         assert_eq!(sought, [Some("/r/--p--/s2/session.jsonl"), Some("/r/--p--/s1/session.jsonl")]);
         let alone = Survey::of(&storage, &paths[1..2], "/".into());
         assert_eq!(format!("{:?}", survey.folders), format!("{:?}", alone.folders));

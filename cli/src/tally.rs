@@ -2,6 +2,7 @@
 
 use gatelog_validator::report::{DirectoryReport, Finding, HostAct, Report, Verdict};
 use gatelog_validator::rule::Severity;
+use gatelog_validator::store::StoreReport;
 
 /// Nothing at or above `--fail-on`.
 pub(crate) const EXIT_CLEAN: u8 = 0;
@@ -65,6 +66,12 @@ impl Tally {
         self.findings(&report.findings);
     }
 
+    /// Counts the report on a store; its sessions are files of their own.
+    pub(crate) fn store(&mut self, report: &StoreReport) {
+        self.unchecked |= report.verdict == Verdict::Unreadable;
+        self.findings(&report.findings);
+    }
+
     /// Counts the report on a folder.
     pub(crate) fn folder(&mut self, report: &DirectoryReport) {
         self.refused_folders += u64::from(report.host == HostAct::Refuses);
@@ -99,7 +106,7 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::Tally;
-    use crate::sink::tests::report;
+    use crate::sink::tests::{report, store};
     use gatelog_validator::report::Verdict;
     use gatelog_validator::rule::Severity;
 
@@ -120,6 +127,19 @@ mod tests {
             let mut tally = Tally::new(fail_on);
             tally.file(&report(verdict, severity));
             assert_eq!(tally.exit_code(), expected, "{fail_on:?} {verdict:?} {severity:?}");
+        }
+    }
+
+    #[test]
+    fn a_store_counts_in_the_exit_code_and_is_no_file() {
+        for (verdict, severity, expected) in [
+            (Verdict::Torn, Severity::Warning, 0),
+            (Verdict::Corrupt, Severity::Error, 1),
+            (Verdict::Unreadable, Severity::Error, 2),
+        ] {
+            let mut tally = Tally::new(Severity::Error);
+            tally.store(&store(verdict, severity));
+            assert_eq!((tally.exit_code(), tally.files), (expected, 0), "{verdict:?}");
         }
     }
 

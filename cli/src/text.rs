@@ -2,12 +2,14 @@
 
 use crate::legend::Legend;
 use crate::printable::{clip, path};
+use crate::shown::{below, by_severity, named, role};
 use crate::sink::Sink;
 use crate::style::{Role, Style};
 use crate::tally::{Tally, VERDICTS};
-use crate::words::{counted, grouped, host, place, sized, stake, wrapped};
+use crate::words::{counted, grouped, host, place, sized, stake, store_stake, wrapped};
 use gatelog_validator::report::{DirectoryReport, Finding, HostAct, Report, Verdict};
 use gatelog_validator::rule::Severity;
+use gatelog_validator::store::StoreReport;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -57,24 +59,40 @@ impl<W: Write> TextSink<W> {
         }
     }
 
-    /// Prints the line of a file, with the rules that it only bears notes of.
+    /// Prints the line of a file, or of a session of a store.
     fn row(&mut self, report: &Report) -> io::Result<()> {
-        let verdict =
-            self.style.paint(role(report.verdict), &format!("{:<11}", report.verdict.word()));
-        let (act, events) = match report.verdict {
-            Verdict::Unreadable => ("not checked", String::new()),
-            _ => (report.host.word(), counted(report.events, "event")),
+        let act = match report.host {
+            _ if report.verdict == Verdict::Unreadable => "not checked",
+            HostAct::None => "session",
+            host => host.word(),
         };
-        // "1 event" and "2 events" end in the same column.
-        let events = format!("{events}{}", if report.events == 1 { " " } else { "" });
-        let quiet = self.legend.file(below(&report.findings, self.shown_from));
+        let count = (report.events, "event");
+        self.line(report.verdict, act, count, &named(report), &report.findings)
+    }
+
+    /// Prints a line: verdict, act, how much, of what, and the rules that it only bears notes of.
+    fn line(
+        &mut self,
+        verdict: Verdict,
+        act: &str,
+        (count, noun): (u64, &str),
+        what: &str,
+        findings: &[Finding],
+    ) -> io::Result<()> {
+        let much = match verdict {
+            Verdict::Unreadable => String::new(),
+            // "1 event" and "2 events" end in the same column.
+            _ => format!("{}{}", counted(count, noun), if count == 1 { " " } else { "" }),
+        };
+        let verdict = self.style.paint(role(verdict), &format!("{:<11}", verdict.word()));
+        let quiet = self.legend.file(below(findings, self.shown_from));
         let quiet = if quiet.is_empty() {
             String::new()
         } else {
             let rules = quiet.into_iter().collect::<Vec<_>>().join(", ");
             format!("  {}", self.style.paint(Role::Quiet, &format!("({rules})")))
         };
-        writeln!(self.output, "{verdict} {act:<11} {events:>16}  {}{quiet}", path(&report.path))
+        writeln!(self.output, "{verdict} {act:<11} {much:>16}  {what}{quiet}")
     }
 
     /// Prints the gravest findings, and how many there are besides.
@@ -123,10 +141,10 @@ impl<W: Write> TextSink<W> {
         Ok(())
     }
 
-    fn remember_bad(&mut self, report: &Report) {
+    fn remember_bad(&mut self, verdict: Verdict, name: String) {
         self.bad_count += 1;
         if self.bad.len() < NAMED_AGAIN_MAX {
-            self.bad.push((report.verdict, path(&report.path)));
+            self.bad.push((verdict, name));
         }
     }
 
@@ -161,7 +179,7 @@ impl<W: Write> Sink for TextSink<W> {
         }
         let (role, act) = match report.host {
             HostAct::Refuses => (Role::Bad, report.host.word()),
-            HostAct::Loads | HostAct::Repairs => (Role::Doubtful, ""),
+            HostAct::Loads | HostAct::Repairs | HostAct::None => (Role::Doubtful, ""),
         };
         let word = self.style.paint(role, &format!("{:<11}", "folder"));
         writeln!(self.output, "{word} {act:<11} {:16}  {}", "", path(&report.path))?;
@@ -170,15 +188,31 @@ impl<W: Write> Sink for TextSink<W> {
         self.output.flush()
     }
 
+    fn store(&mut self, report: &StoreReport) -> io::Result<()> {
+        let act = if report.verdict == Verdict::Unreadable { "not checked" } else { "store" };
+        let (count, name) = ((report.sessions, "session"), path(&report.path));
+        self.line(report.verdict, act, count, &name, &report.findings)?;
+        if report.verdict != Verdict::Sound {
+            self.remember_bad(report.verdict, name);
+        }
+        let findings = by_severity(&report.findings, self.shown_from);
+        self.findings(&findings)?;
+        if let Some(stake) = store_stake(report) {
+            self.labelled("at risk", &stake)?;
+        }
+        self.next_steps(&findings)?;
+        self.output.flush()
+    }
+
     fn file(&mut self, report: &Report) -> io::Result<()> {
         self.row(report)?;
         if report.verdict != Verdict::Sound {
-            self.remember_bad(report);
+            self.remember_bad(report.verdict, named(report));
         }
         let findings = by_severity(&report.findings, self.shown_from);
         if report.verdict != Verdict::Sound || !findings.is_empty() {
             self.findings(&findings)?;
-            if report.verdict != Verdict::Unreadable {
+            if report.verdict != Verdict::Unreadable && report.host != HostAct::None {
                 self.labelled("host", &host(report))?;
             }
             if let Some(stake) = stake(report) {
@@ -221,32 +255,11 @@ impl<W: Write> Sink for TextSink<W> {
     }
 }
 
-fn role(verdict: Verdict) -> Role {
-    match verdict {
-        Verdict::Sound => Role::Good,
-        Verdict::Torn => Role::Doubtful,
-        Verdict::Violation | Verdict::Corrupt => Role::Bad,
-        Verdict::Unsupported | Verdict::Unreadable => Role::Other,
-    }
-}
-
-/// Returns the findings below a severity.
-fn below(findings: &[Finding], from: Severity) -> impl Iterator<Item = &Finding> {
-    findings.iter().filter(move |finding| finding.severity < from)
-}
-
-/// Returns the findings from a severity on, the gravest first, else in the order of the log.
-fn by_severity(findings: &[Finding], from: Severity) -> Vec<&Finding> {
-    let mut shown: Vec<_> = findings.iter().filter(|finding| finding.severity >= from).collect();
-    shown.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    shown
-}
-
 #[cfg(test)]
 mod tests {
     use super::TextSink;
     use crate::sink::Sink as _;
-    use crate::sink::tests::{finding, report};
+    use crate::sink::tests::{finding, report, store};
     use crate::style::Style;
     use crate::tally::Tally;
     use gatelog_validator::report::{DirectoryReport, HostAct, Report, Verdict};
@@ -283,6 +296,28 @@ a cut at byte 4096 would keep 1 event and drop 4.1 kB
     next     copy the file before anything touches it
 
 2 files: 1 sound, 1 corrupt (13 events, 16.4 kB, 0.25 s)
+"
+        );
+    }
+
+    #[test]
+    fn a_store_is_a_block_and_each_of_its_sessions_a_line() {
+        let mut output = Vec::new();
+        let style = Style::decide(|_| None, false);
+        let mut sink = TextSink::new(&mut output, style, false, Severity::Error);
+        sink.store(&store(Verdict::Torn, Severity::Warning)).expect("a Vec takes all");
+        let mut session = report(Verdict::Sound, None);
+        (session.path, session.host) = ("box".into(), HostAct::None);
+        sink.file(&session).expect("a Vec takes all");
+        assert_eq!(
+            String::from_utf8(output).expect("text is UTF-8"),
+            "\
+torn        store             2 sessions  box
+    warning  seq 14 follows seq 11
+             at segment 1, frame 7, byte 4096  [envelope/seq-gap]
+    at risk  nothing that was known to be durable; 7 frames stay
+    next     copy the file before anything touches it
+sound       session            12 events  box: s1
 "
         );
     }

@@ -2,13 +2,15 @@
 
 use crate::json::spelled_out;
 use crate::printable::escape;
-use crate::survey::Survey;
+use crate::survey::{Sought, Survey};
 use crate::tally::{EXIT_CLEAN, EXIT_UNCHECKED};
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand};
 use gatelog_engine::backend::{Error, ErrorKind};
 use gatelog_engine::json::Document;
-use gatelog_engine::replay::{EventSource, Folded, LogFiles, Projected, Replay, replay};
+use gatelog_engine::replay::{
+    EventSource, Folded, LogFiles, Projected, Replay, StoredSessions, replay,
+};
 use gatelog_engine::rules::SessionHeader;
 use gatelog_engine::storage::{Disk, Storage};
 use gatelog_validator::projection::{Installation, NAMES};
@@ -19,6 +21,7 @@ use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// A session could not be folded, because its log is damaged or of an unknown format.
 const EXIT_REFUSED: u8 = 1;
@@ -51,7 +54,7 @@ enum Tool {
 #[derive(Debug, Parser)]
 #[command(after_help = AFTER_HELP)]
 struct Project {
-    /// Session files, session folders, project folders, or whole session roots
+    /// Session files, session folders, project folders, whole session roots, or stores of gatelog
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<PathBuf>,
 
@@ -99,6 +102,14 @@ fn run(project: &Project) -> u8 {
     survey.folders.iter().for_each(tell);
     let mut output = BufWriter::new(io::stdout());
     for source in sources(&Disk, survey) {
+        let source = match source {
+            Ok(source) => source,
+            Err(error) => {
+                complain(&error.to_string());
+                code = code.max(code_of(&error));
+                continue;
+            }
+        };
         match show(&*source, project, &mut output) {
             Ok(shown) => code = code.max(shown),
             Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -122,9 +133,19 @@ fn tell(folder: &DirectoryReport) {
 
 /// Opens what was found: the one place that knows what can be projected. The host's session files
 /// are one source; a store of gatelog's own is a source for itself and is opened here.
-fn sources(storage: &dyn Storage, survey: Survey) -> Vec<Box<dyn EventSource + '_>> {
-    let targets = survey.sought.into_iter().map(|sought| sought.target).collect();
-    vec![Box::new(LogFiles::new(storage, targets, MAX_FRAME_BYTES))]
+fn sources(storage: &dyn Storage, survey: Survey) -> Vec<Result<Box<dyn EventSource + '_>, Error>> {
+    let (mut targets, mut stores) = (Vec::new(), Vec::new());
+    for sought in survey.sought {
+        match sought {
+            Sought::File(file) => targets.push(file.target),
+            Sought::Store(dir) => stores.push(dir),
+        }
+    }
+    let files: Box<dyn EventSource> = Box::new(LogFiles::new(storage, targets, MAX_FRAME_BYTES));
+    let stores = stores.iter().map(|dir| -> Result<Box<dyn EventSource>, Error> {
+        Ok(Box::new(StoredSessions::open(Arc::new(Disk), dir)?))
+    });
+    std::iter::once(Ok(files)).chain(stores).collect()
 }
 
 /// Why no further session is shown.
@@ -152,11 +173,12 @@ fn show(
     let mut written = Ok(());
     replay(source, &make, options, &mut |name, folded| {
         let line = match folded {
-            Ok(folded) => line(name, &folded),
+            Ok(folded) => line(&source.path(name), &folded),
             Err(error) => {
                 code = code.max(code_of(&error));
                 complain(&error.to_string());
-                json!({"path": name, "error": error.message, "rule": error.rule}).to_string()
+                json!({"path": source.path(name), "error": error.message, "rule": error.rule})
+                    .to_string()
             }
         };
         written = writeln!(output, "{}", spelled_out(&line)).and_then(|()| output.flush());

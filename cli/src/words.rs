@@ -3,6 +3,7 @@
 use gatelog_engine::event::Place;
 use gatelog_validator::report::{Encoding, Finding, HostAct, Report, Verdict};
 use gatelog_validator::rule::Severity;
+use gatelog_validator::store::StoreReport;
 use std::fmt::Write as _;
 
 /// Returns a count with its thousands set apart.
@@ -62,8 +63,13 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: usize) -> String {
 
 /// Returns where a finding lies, from the coarse to the fine, or nothing where it has no place.
 pub(crate) fn place(place: &Place) -> Option<String> {
-    let parts =
-        [("frame", place.frame), ("line", place.line), ("byte", place.byte), ("seq", place.seq)];
+    let parts = [
+        ("segment", place.segment),
+        ("frame", place.frame),
+        ("line", place.line),
+        ("byte", place.byte),
+        ("seq", place.seq),
+    ];
     let mut text = String::new();
     for (name, value) in parts {
         if let Some(value) = value {
@@ -100,6 +106,7 @@ pub(crate) fn host(report: &Report) -> String {
             Some(message) => format!("refuses it: {message}"),
             None => "refuses it".to_owned(),
         },
+        HostAct::None => "does not read it".to_owned(),
     }
 }
 
@@ -107,7 +114,7 @@ pub(crate) fn host(report: &Report) -> String {
 pub(crate) fn stake(report: &Report) -> Option<String> {
     let kept = counted(report.events, "event");
     match (report.host, report.verdict) {
-        (_, Verdict::Unreadable) | (HostAct::Loads, _) => None,
+        (_, Verdict::Unreadable) | (HostAct::Loads | HostAct::None, _) => None,
         (_, Verdict::Unsupported) => {
             Some("nothing: the file is undamaged, do not cut it".to_owned())
         }
@@ -145,7 +152,7 @@ fn cut(report: &Report, verdict: Verdict) -> Option<String> {
         {
             let rest = sized(report.bytes - byte);
             match report.encoding {
-                Encoding::Plain => {
+                Encoding::Plain | Encoding::Native => {
                     format!("a cut at byte {byte} would keep {events} and drop {rest}")
                 }
                 // The frame that starts there may hold good records before the bad one.
@@ -163,6 +170,21 @@ fn cut(report: &Report, verdict: Verdict) -> Option<String> {
 /// Returns whether the host finds a breach of a rule only when it replays events that it has read.
 fn is_of_replay(rule: &str) -> bool {
     matches!(rule, "envelope/invalid" | "envelope/null-payload")
+}
+
+/// Returns what is at stake in a store that is not sound; nothing where it could not be checked.
+pub(crate) fn store_stake(report: &StoreReport) -> Option<String> {
+    let kept = counted(report.last_lsn, "frame");
+    match report.verdict {
+        Verdict::Sound | Verdict::Unreadable => None,
+        Verdict::Torn => Some(format!("nothing that was known to be durable; {kept} stay")),
+        Verdict::Violation => Some("nothing: all that was written is there".to_owned()),
+        Verdict::Unsupported => Some("nothing: the store is undamaged, do not touch it".to_owned()),
+        Verdict::Corrupt => Some(format!(
+            "what was said to be durable; the first {kept} read, and nothing more is lost as long \
+             as the store is left alone"
+        )),
+    }
 }
 
 fn first_error(report: &Report) -> Option<&Finding> {
@@ -200,8 +222,12 @@ mod tests {
 
     #[test]
     fn a_place_names_what_it_knows() {
-        let whole = Place { line: Some(17), frame: Some(3), byte: Some(4096), seq: Some(12) };
+        let mut whole =
+            Place { line: Some(17), frame: Some(3), byte: Some(4096), ..Place::default() };
+        whole.seq = Some(12);
         assert_eq!(place(&whole).as_deref(), Some("frame 3, line 17, byte 4096, seq 12"));
+        let native = Place { segment: Some(7), byte: Some(4096), ..Place::default() };
+        assert_eq!(place(&native).as_deref(), Some("segment 7, byte 4096"));
         let plain = Place { line: Some(17), byte: Some(0), ..Place::default() };
         assert_eq!(place(&plain).as_deref(), Some("line 17, byte 0"));
         assert_eq!(place(&Place::default()), None);

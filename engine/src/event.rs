@@ -7,10 +7,12 @@ use crate::json::Json;
 pub struct Place {
     /// Line of the decoded text, the header being line 1.
     pub line: Option<u64>,
-    /// Frame of a Zstandard log, counted from 0.
+    /// Frame of a Zstandard log, counted from 0; of a native store, its lsn.
     pub frame: Option<u64>,
-    /// Offset in bytes in the file on disk: of the line in plain text, of its frame in Zstandard.
+    /// Offset in bytes in the file on disk: of the line in plain text, of its frame otherwise.
     pub byte: Option<u64>,
+    /// Segment of a native store, by its first lsn, which is its name.
+    pub segment: Option<u64>,
     /// Place of the event in its session.
     pub seq: Option<u64>,
 }

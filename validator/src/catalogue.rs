@@ -3,6 +3,7 @@
 use crate::companion;
 use crate::reader_rules;
 use crate::rule::{Rule, Severity};
+use crate::store_rules;
 use gatelog_engine::dsh::discover;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -22,7 +23,8 @@ pub(crate) fn all() -> &'static [Rule] {
         });
         let of_companions = companion::rules().into_iter().flatten().copied();
         let of_reader = reader_rules::RULES.iter().copied();
-        of_reader.chain(of_folders).chain(of_companions).collect()
+        let of_stores = store_rules::RULES.iter().copied();
+        of_reader.chain(of_folders).chain(of_companions).chain(of_stores).collect()
     })
 }
 

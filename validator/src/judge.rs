@@ -184,7 +184,8 @@ impl Judge<'_> {
         }
         let encoding = match seen.encoding {
             Encoding::Zstd => name::Encoding::Zstd,
-            Encoding::Plain => name::Encoding::Plain,
+            // Nothing here is native: that is no file of the host's.
+            Encoding::Plain | Encoding::Native => name::Encoding::Plain,
         };
         let cwd = Cwd::of(header.json().get("cwd"));
         let claim = Claim { id: &header.id, cwd, version: header.version, encoding };

@@ -6,6 +6,7 @@ mod key;
 pub mod companion;
 pub mod projection;
 mod reader_rules;
+mod store_rules;
 mod catalogue;
 pub mod load;
 mod fold;
@@ -14,6 +15,7 @@ pub mod facts;
 pub mod standard;
 mod judge;
 pub mod verify;
+pub mod store;
 
 /// Returns every rule, those of one family together.
 pub fn rules() -> impl Iterator<Item = &'static rule::Rule> {

@@ -220,6 +220,13 @@ pub(crate) const RULES: &[Rule] = &[
         "The host breaks off on this event when it looks for an open turn, and refuses the file.",
     ),
     Rule::note(
+        "envelope/foreign-type",
+        "every type of event in a store is one that is judged here",
+        "A front end registered the type when the store was opened, and the log says so. Its \
+         events are kept and read like all others; what they mean only their owner can judge.",
+    )
+    .of_engine(),
+    Rule::note(
         "envelope/meaning-not-checked",
         "the meaning of events of formats 1 to 4 is not judged yet",
         "Container, lines, JSON, header and envelopes were judged; what the events mean was not.",

@@ -46,6 +46,8 @@ pub enum HostAct {
     Repairs,
     /// Refuses it.
     Refuses,
+    /// No host reads it: a store of our own.
+    None,
 }
 
 impl HostAct {
@@ -55,6 +57,7 @@ impl HostAct {
             Self::Loads => "loads",
             Self::Repairs => "repairs",
             Self::Refuses => "refuses",
+            Self::None => "none",
         }
     }
 }
@@ -90,6 +93,8 @@ pub enum Encoding {
     Zstd,
     /// Plain lines.
     Plain,
+    /// The frames of a native store.
+    Native,
 }
 
 impl Encoding {
@@ -98,6 +103,7 @@ impl Encoding {
         match self {
             Self::Zstd => "zstd",
             Self::Plain => "none",
+            Self::Native => "native",
         }
     }
 }

@@ -44,6 +44,11 @@ impl Default for Options {
     }
 }
 
+/// Waits for the second look.
+pub(crate) fn wait() {
+    std::thread::sleep(SECOND_LOOK);
+}
+
 /// Verifies one file; bad content is a report, never an error.
 ///
 /// `progress` is told of bytes as they are read. Lines are scanned on the threads of the rayon pool

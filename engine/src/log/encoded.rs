@@ -71,7 +71,7 @@ impl Encoded {
     }
 
     /// Encodes a body without records.
-    pub(super) fn of_store(
+    pub(crate) fn of_store(
         kind: Kind,
         body_bytes: usize,
         write: impl FnOnce(&mut Vec<u8>),

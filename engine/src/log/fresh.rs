@@ -70,9 +70,8 @@ pub(crate) fn begin(
 /// failed nobody knows whether the device has it, and a sync that follows may say that all is well
 /// because there is nothing left to do. A crash in between leaves a lost rename.
 pub(crate) fn unname(volume: &dyn Volume, dir: &Path, path: &Path) -> Result<PathBuf, Error> {
-    let is_free = |to: &PathBuf| {
-        volume.stat(to).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    };
+    let is_free =
+        |to: &PathBuf| volume.stat(to).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
     let to = (1..NUMBERS_MAX).map(|number| dir.join(name::spare(number))).find(is_free);
     let to = to.unwrap_or_else(|| dir.join(name::spare(NUMBERS_MAX)));
     volume

@@ -135,7 +135,8 @@ impl Log {
             let (bytes, limit) = (batch.rows.len() as u64, u64::from(limit::RECORDS_MAX));
             return Err(Refusal::TooLarge { what: Limited::Records, bytes, limit });
         }
-        if batch.first_seq + batch.rows.len() as u64 > limit::SEQ_MAX {
+        let end = batch.first_seq.checked_add(batch.rows.len() as u64);
+        if end.is_none_or(|end| end > limit::SEQ_MAX + 1) {
             return Err(Refusal::Full);
         }
         let limit = self.inner.config.frame_bytes();
@@ -176,9 +177,7 @@ fn check_append(order: &Order, key: SessionKey, first_seq: u64) -> Result<(), Ap
 fn check_create(order: &Order, key: SessionKey) -> Result<(), AppendError> {
     match order.sessions.get(key) {
         None => Ok(()),
-        Some(session) if session.standing.is_deleted => {
-            Err(AppendError::Refused(Refusal::Deleted))
-        }
+        Some(session) if session.standing.is_deleted => Err(AppendError::Refused(Refusal::Deleted)),
         Some(_) => Err(AppendError::Refused(Refusal::Exists)),
     }
 }

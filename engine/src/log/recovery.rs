@@ -129,9 +129,10 @@ impl Recovery<'_> {
         let end = match (judgement.last.take(), file) {
             (Some(mut last), Some(file)) => {
                 if last.file.is_unnamed || !is_named_by_store(scene, &last) {
-                    let path = match last.file.is_unnamed {
-                        true => last.file.path.clone(),
-                        false => fresh::unname(self.volume, self.dir, &last.file.path)?,
+                    let path = if last.file.is_unnamed {
+                        last.file.path.clone()
+                    } else {
+                        fresh::unname(self.volume, self.dir, &last.file.path)?
                     };
                     last.file.path =
                         fresh::name_it(self.volume, self.dir, &path, last.header.first_lsn)?;

@@ -12,6 +12,7 @@ pub mod checkpoint;
 pub mod folding;
 pub mod source;
 pub mod log_files;
+pub mod stored_sessions;
 
 use crate::backend::{Error, ErrorKind};
 use crate::event::Event;
@@ -23,6 +24,7 @@ pub use projected::{Make, Projected};
 use rayon::prelude::*;
 pub use source::{EventSource, SessionSink};
 use std::ops::ControlFlow;
+pub use stored_sessions::StoredSessions;
 
 /// So many sessions a thread are folded before their results are handed on.
 const SESSIONS_AHEAD: usize = 8;

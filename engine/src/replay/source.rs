@@ -24,6 +24,11 @@ pub trait EventSource: Sync {
     /// What cannot be read.
     fn names(&self) -> Result<Vec<String>, Error>;
 
+    /// Returns the path that a session is read from, for people; its name, if that is one.
+    fn path(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
     /// Reads one session from its start. It is streamed: no more of it is in memory than one frame,
     /// or a few.
     ///
@@ -59,7 +64,10 @@ impl EventSource for &dyn Backend {
 }
 
 /// Hands a stored event to whoever looks at events.
-fn with_event<R>(stored: &Stored<'_>, act: impl FnOnce(&Event<'_>) -> R) -> Result<R, Error> {
+pub(super) fn with_event<R>(
+    stored: &Stored<'_>,
+    act: impl FnOnce(&Event<'_>) -> R,
+) -> Result<R, Error> {
     let parse = |text: &[u8]| {
         Document::parse(text.to_vec()).map_err(|_| {
             let message = format!("event {} holds what is no JSON", stored.seq);

@@ -41,6 +41,7 @@ pub fn answer(report: &Report) -> Answer {
             HostAct::Loads => Act::Loads,
             HostAct::Repairs => Act::Repairs,
             HostAct::Refuses => Act::Refuses,
+            HostAct::None => panic!("a session file has a host: {report:?}"),
         },
         events: report.events,
         closers: report.closers,

@@ -67,16 +67,17 @@ fn tell(done: &AtomicU64, is_over: &AtomicBool) {
 
 fn print_table(rows: &[(&State, Kind, Outcomes)]) {
     println!(
-        "| state | change | tried | refused | refused at a read | harmless | undecidable | lost in \
-         silence | not as the document says |"
+        "| state | change | tried | refused | refused at a read | harmless | undecidable | taken \
+         with its witness | lost in silence | not as the document says |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for (state, kind, outcomes) in rows {
         let Outcomes { tried, refused_at_read, harmless, undecidable, .. } = outcomes;
+        let taken = outcomes.taken_together;
         let (refused, lost, disagreed) = (outcomes.refused(), outcomes.lost, outcomes.disagreed);
         println!(
             "| {} | {kind:?} | {tried} | {refused} | {refused_at_read} | {harmless} | \
-             {undecidable} | {lost} | {disagreed} |",
+             {undecidable} | {taken} | {lost} | {disagreed} |",
             state.name
         );
     }

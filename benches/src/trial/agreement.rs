@@ -33,7 +33,8 @@ impl Expected {
         device.drop_caches();
         let mut split = Vec::new();
         for (name, bytes) in files(&device)? {
-            if name.ends_with(".log") || name.starts_with("spare-") {
+            let is_segment = Path::new(&name).extension().is_some_and(|ending| ending == "log");
+            if is_segment || name.starts_with("spare-") {
                 if seen.get(&name) != Some(&bytes) {
                     split.push(name.clone());
                 }
@@ -44,9 +45,8 @@ impl Expected {
         // A lost rename is the last segment under a spare's name.
         let last = reading.end.map(|end| format!("{:020}.log", end.segment));
         let is_renamed = reading.notes.contains(&"F1");
-        let is_last = |name: &String| match is_renamed {
-            true => name.starts_with("spare-"),
-            false => Some(name) == last.as_ref(),
+        let is_last = |name: &String| {
+            if is_renamed { name.starts_with("spare-") } else { Some(name) == last.as_ref() }
         };
         let is_split = split.iter().any(is_last);
         Ok(Self { reading, is_split })

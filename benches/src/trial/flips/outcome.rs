@@ -12,8 +12,10 @@ pub enum Outcome {
     RefusedAtRead,
     /// It is what it was.
     Harmless,
-    /// Frames above W were cut.
+    /// Frames that never had a witness were cut.
     Undecidable,
+    /// Frames were cut of which the same damage took every witness as well.
+    TakenTogether,
     /// What a witness vouches for is gone, and nobody said so.
     Lost(String),
     /// The engine and the reference reader do not say the same.
@@ -31,8 +33,10 @@ pub struct Outcomes {
     pub refused_at_read: u64,
     /// Nothing was lost and nothing moved.
     pub harmless: u64,
-    /// Frames above W were cut.
+    /// Frames that never had a witness were cut.
     pub undecidable: u64,
+    /// Frames and all of their witnesses were taken at once.
+    pub taken_together: u64,
     /// Lost in silence.
     pub lost: u64,
     /// Not what the document says.
@@ -53,6 +57,7 @@ impl Outcomes {
             Outcome::RefusedAtRead => all.refused_at_read += 1,
             Outcome::Harmless => all.harmless += 1,
             Outcome::Undecidable => all.undecidable += 1,
+            Outcome::TakenTogether => all.taken_together += 1,
             Outcome::Lost(what) => {
                 all.lost += 1;
                 all.faults.push(format!("{change}: lost in silence: {what}"));
@@ -75,6 +80,7 @@ impl Outcomes {
         self.refused_at_read += other.refused_at_read;
         self.harmless += other.harmless;
         self.undecidable += other.undecidable;
+        self.taken_together += other.taken_together;
         self.lost += other.lost;
         self.disagreed += other.disagreed;
         self.faults.extend(other.faults);

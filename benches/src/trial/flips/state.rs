@@ -144,7 +144,7 @@ impl State {
         if let Some(lsn) = lost.clone().find(|lsn| !reading.is_unconfirmed(*lsn)) {
             return Outcome::Lost(format!("frame {lsn} is gone; W = {}", reading.w));
         }
-        let is_cut = lost.count() > 0;
+        let is_cut = lost.clone().count() > 0;
         if is_less && !is_cut {
             return Outcome::Lost("events are gone and no frame is".into());
         }
@@ -153,7 +153,8 @@ impl State {
             return Outcome::Disagreed(format!("by {said}: cut is {is_cut}, and is not computed"));
         }
         if is_cut {
-            return Outcome::Undecidable;
+            let had_witness = lost.into_iter().any(|lsn| !self.reading.is_unconfirmed(lsn));
+            return if had_witness { Outcome::TakenTogether } else { Outcome::Undecidable };
         }
         match next(log, &self.sessions) {
             Ok(next) if next == self.next => Outcome::Harmless,

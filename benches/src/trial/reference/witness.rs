@@ -3,6 +3,7 @@
 use super::bytes::{has_crc, is_zero, number, sixteen};
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_field_names, reason = "the words of the format")]
 pub(super) struct Slot {
     pub(super) is_clean: bool,
     pub(super) store_id: [u8; 16],
@@ -15,6 +16,7 @@ pub(super) struct Slot {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_field_names, reason = "the words of the format")]
 pub(super) struct Durable {
     pub(super) segment_id: u64,
     pub(super) durable_lsn: u64,

@@ -40,7 +40,8 @@ pub fn answer(report: &Report) -> Answer {
         host: match report.host {
             HostAct::Loads => Act::Loads,
             HostAct::Repairs => Act::Repairs,
-            HostAct::Refuses => Act::Refuses,
+            // No file of the host's is read by nobody.
+            HostAct::Refuses | HostAct::None => Act::Refuses,
         },
         events: report.events,
         closers: report.closers,

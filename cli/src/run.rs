@@ -20,6 +20,7 @@ use gatelog_validator::report::{Encoding, Finding, HostAct, Lost, Report, Verdic
 use gatelog_validator::rule::{Profile, Severity};
 use gatelog_validator::store::{StoreOptions, StoreReport, verify_store};
 use gatelog_validator::verify::{Look, Options, look};
+use rayon::ThreadPool;
 use std::any::Any;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
@@ -96,6 +97,7 @@ fn check(args: &Args, sink: &mut impl Sink) -> u8 {
     let base = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let Survey { folders, sought, unchecked } = Survey::of(&Disk, &args.paths, base);
     let mut run = Run {
+        pool: &pool,
         sink,
         tally: Tally::new(args.fail_on.into()),
         progress: progress(started, &sought),
@@ -155,7 +157,7 @@ fn job(
             let look = look(&Disk, &sought.target, &options, &count);
             match look.due() {
                 None => Outcome::Reported(Box::new(look.report(&Disk))),
-                Some(_) => Outcome::Looked(look),
+                Some(_) => Outcome::Looked(look, Box::new(sought.target.clone())),
             }
         }));
         let outcome = outcome.unwrap_or_else(|payload| {
@@ -187,11 +189,12 @@ enum Outcome {
     /// The report on a store, and those on its sessions.
     Store(Box<StoreReport>, Vec<Report>),
     /// A file whose end has to be looked at once more.
-    Looked(Look),
+    Looked(Look, Box<Target>),
 }
 
 /// A run under way: what was counted, and whether the output still takes anything.
 struct Run<'a, S> {
+    pool: &'a ThreadPool,
     sink: &'a mut S,
     tally: Tally,
     progress: Progress,
@@ -213,14 +216,20 @@ impl<S: Sink> Listener<Outcome> for Run<'_, S> {
     fn due(&self, outcome: &Outcome) -> Option<Instant> {
         match outcome {
             Outcome::Reported(_) | Outcome::Store(..) => None,
-            Outcome::Looked(look) => look.due(),
+            Outcome::Looked(look, _) => look.due(),
         }
     }
 
     fn result(&mut self, outcome: Outcome) -> ControlFlow<()> {
         let reports = match outcome {
             Outcome::Reported(report) => vec![*report],
-            Outcome::Looked(look) => vec![look.report(&Disk)],
+            // Perhaps it is read again, which is work for the threads that were asked for.
+            Outcome::Looked(look, target) => {
+                let again = || self.pool.install(|| look.report(&Disk));
+                let report = catch_unwind(AssertUnwindSafe(again))
+                    .unwrap_or_else(|payload| unchecked(&target, payload.as_ref()));
+                vec![report]
+            }
             Outcome::Store(store, sessions) => {
                 self.tally.store(&store);
                 self.ended = self.progress.aside(|| self.sink.store(&store));

@@ -10,6 +10,7 @@ use gatelog_engine::event::Place;
 use gatelog_engine::storage::{Kind, Storage};
 use gatelog_validator::report::{DirectoryReport, Finding, HostAct, Report};
 use gatelog_validator::rule::Severity;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -49,12 +50,17 @@ impl Survey {
     pub(crate) fn of(storage: &dyn Storage, paths: &[PathBuf], base: PathBuf) -> Self {
         let options = Options { base };
         let mut survey = Self::default();
+        let mut found = Twice::new(storage, paths.len() > 1);
         for path in paths {
             if is_store(storage, path) {
-                survey.sought.push(Sought::Store(path.clone()));
+                if found.is_new(path, None) {
+                    survey.sought.push(Sought::Store(path.clone()));
+                }
                 continue;
             }
-            let discovery = discover(storage, path, &options);
+            let mut discovery = discover(storage, path, &options);
+            discovery.targets.retain(|target| found.is_new(&target.path, None));
+            discovery.faults.retain(|fault| found.is_new(&fault.path, Some(fault)));
             let guidance =
                 (discovery.found == Found::Missing).then(|| guidance(storage, &discovery));
             survey.unchecked |= discovery.faults.iter().any(|fault| fault.unchecked);
@@ -66,6 +72,48 @@ impl Survey {
         // A run that checked nothing must not look like one that found nothing.
         survey.unchecked |= survey.sought.is_empty();
         survey
+    }
+}
+
+/// What was found already, so that what lies under two paths of a command line is judged once.
+///
+/// It goes by the folder, links resolved, and the name in it: a link or a second name of a file is
+/// another log, which may lie where the host does not look for it.
+struct Twice<'a> {
+    storage: &'a dyn Storage,
+    /// With one path nothing is found twice.
+    can_happen: bool,
+    folders: HashMap<PathBuf, PathBuf>,
+    seen: HashSet<(PathBuf, Option<(&'static str, String)>)>,
+}
+
+impl<'a> Twice<'a> {
+    fn new(storage: &'a dyn Storage, can_happen: bool) -> Self {
+        Self { storage, can_happen, folders: HashMap::new(), seen: HashSet::new() }
+    }
+
+    /// Returns whether a file, or what is said of a folder, was not found before.
+    fn is_new(&mut self, path: &Path, fault: Option<&FolderFault>) -> bool {
+        if !self.can_happen {
+            return true;
+        }
+        let place = match (fault, path.parent(), path.file_name()) {
+            (None, Some(folder), Some(name)) => self.resolved(folder).join(name),
+            _ => self.resolved(path),
+        };
+        let said = fault.map(|fault| (fault.rule, fault.message.clone()));
+        self.seen.insert((place, said))
+    }
+
+    /// Returns a folder's path without links; as it was given where it has none.
+    fn resolved(&mut self, folder: &Path) -> PathBuf {
+        if let Some(known) = self.folders.get(folder) {
+            return known.clone();
+        }
+        let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let resolved = self.storage.canonical(here).unwrap_or_else(|_| folder.to_owned());
+        self.folders.insert(folder.to_owned(), resolved.clone());
+        resolved
     }
 }
 
@@ -158,11 +206,12 @@ pub(crate) fn size(storage: &dyn Storage, path: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::Sought;
     use super::{Survey, guidance};
     use gatelog_engine::dsh::discover::{Options, discover};
     use gatelog_engine::storage::Memory;
     use gatelog_validator::report::HostAct;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
 
     fn survey(storage: &Memory, path: &str) -> Survey {
         Survey::of(storage, &[path.into()], "/".into())
@@ -177,6 +226,36 @@ mod tests {
         assert!(of("/home/ann/x/y").ends_with("sessions usually live in ~/.dsh/sessions"));
         assert!(of("x").contains("current folder"));
         assert!(of("~/.dsh/sessions").contains("leave them out"));
+    }
+
+    #[test]
+    fn what_lies_under_two_paths_is_judged_once_where_it_was_first_named() {
+        let storage = Memory::new()
+            .file("/r/--p--/s1/session.jsonl", "")
+            .file("/r/--p--/s2/session.jsonl", "")
+            .file("/r/--p--/backup.jsonl", "")
+            .symlink("/link", "/r");
+        let paths = [
+            "/r/--p--/s2/session.jsonl",
+            "/r",
+            "/r/--p--/s2",
+            "/r/--p--/../--p--/s1/session.jsonl",
+            "/link/--p--/s1",
+            "/r/",
+        ];
+        let paths = paths.map(PathBuf::from);
+        let survey = Survey::of(&storage, &paths, "/".into());
+        let sought: Vec<_> = survey
+            .sought
+            .iter()
+            .map(|sought| match sought {
+                Sought::File(file) => file.target.path.to_str(),
+                Sought::Store(path) => path.to_str(),
+            })
+            .collect();
+        assert_eq!(sought, [Some("/r/--p--/s2/session.jsonl"), Some("/r/--p--/s1/session.jsonl")]);
+        let alone = Survey::of(&storage, &paths[1..2], "/".into());
+        assert_eq!(format!("{:?}", survey.folders), format!("{:?}", alone.folders));
     }
 
     #[test]

@@ -13,6 +13,8 @@
 mod common;
 #[path = "hostile/files.rs"]
 mod files;
+#[path = "hostile/ids.rs"]
+mod ids;
 #[path = "hostile/frames.rs"]
 mod frames;
 #[path = "hostile/lines.rs"]

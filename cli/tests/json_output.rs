@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{Folder, event, gap, json, keys, log_verify, of_kind, open_turn, run, turn};
+use common::{
+    Folder, event, frame, gap, header, json, keys, log_verify, of_kind, open_turn, run, turn,
+};
 
 const REPORT_KEYS: [&str; 14] = [
     "kind",
@@ -210,4 +212,18 @@ fn presets_are_a_table_of_names() {
     folder.session("s1", &preset);
     let run = run(log_verify().args(["--presets", "default,full-auto"]).arg(folder.path()));
     assert_ne!(run.code, 2, "{}{}", run.stdout, run.stderr);
+}
+
+#[test]
+fn a_merged_first_frame_names_the_gap_in_its_text() {
+    let folder = Folder::new();
+    let log = frame(&(header("s") + &turn(1, 0) + &turn(2, 5)));
+    let (code, objects) = json(&[], &folder.write("session.jsonl.zstd", log));
+    assert_eq!(code, 1);
+    let finding = &objects[0]["findings"][0];
+    assert_eq!(finding["rule"], "container/first-frame-merged");
+    let message = finding["message"].to_string();
+    let gap = "its content is lawful for 3 event(s), and then at line 5: a gap: events 3 to 4 are \
+        missing (2 of them); the log goes on at seq 5";
+    assert!(message.contains(gap), "{message}");
 }

@@ -158,3 +158,30 @@ fn a_defect_stays_and_has_its_place_in_the_whole_text() {
     assert_eq!(push.finish().map(|_| ()), Err(defect));
     assert_eq!(Document::parse(&b"{\"a\": \n]}"[..]).map(|_| ()), Err(defect));
 }
+
+#[test]
+fn keys_that_nobody_asks_for_are_one() {
+    let skeleton = |text: &str| {
+        let mut push = Push::new().asking(&["type", "data"]);
+        text.as_bytes().chunks(3).for_each(|piece| push.push(piece));
+        push.finish().expect("the case is JSON")
+    };
+    let many: Vec<String> = (0..100).map(|at| format!("\"k{at}\":[{at}],")).collect();
+    let many = many.concat();
+    let long = format!("\"{}\":1,", "k".repeat(2 << 20));
+    let value = format!("\"x\":\"{}\",", "v".repeat(2 << 20));
+    for (others, kept) in [
+        (many.as_str(), "\"k0\":null"),
+        (&long, "\"\":null"),
+        (&value, "\"x\":null"),
+        ("\"x\":{\"data\":1,\"type\":2},", "\"x\":null"),
+    ] {
+        let skeleton =
+            skeleton(&format!("{{\"type\":\"a\",{others}\"data\":[1],\"typ\\u0065\":\"b\"}}"));
+        let envelope = skeleton.envelope().expect("an object");
+        let expected = format!("{{\"type\":\"b\",{kept},\"data\":[]}}");
+        assert_eq!(String::from_utf8_lossy(&envelope), expected);
+        assert!(!skeleton.overflow() && skeleton.retyped());
+    }
+    assert!(!skeleton("{\"data\":[1],\"x\":{},\"y\":1}").retyped());
+}

@@ -3,6 +3,7 @@
 use crate::catalogue;
 use crate::fold::Fold;
 use crate::load::Refusal;
+use crate::load::places::Places;
 use crate::report::{Encoding, Finding, HostAct, Lost, Report, Verdict};
 use crate::rule::{Profile, Severity};
 use gatelog_engine::dsh::discover::{Placement, Target};
@@ -94,9 +95,8 @@ impl Judge<'_> {
             });
             first = Some((fault.kind, host));
             let mut message = fault.message.clone();
-            if fault.rule.starts_with("container/first-frame") && seen.reading.content_is_whole {
-                let events = seen.reading.events;
-                message = format!("{message}; its content is complete: {events} event(s)");
+            if fault.rule.starts_with("container/first-frame") {
+                message.push_str(&content_of(seen));
             }
             self.add(report, fault.rule, message, fault.place);
         }
@@ -219,7 +219,9 @@ impl Judge<'_> {
             report.closers = closers;
             let message =
                 format!("the log ends inside a turn; the host adds {closers} event(s) to close it");
-            let place = Place { seq: seen.reading.events.checked_sub(1), ..Place::default() };
+            let places = seen.fold.load.as_ref().map(|load| &load.places);
+            let place = places.map(Places::last).unwrap_or_default();
+            let place = Place { seq: seen.reading.events.checked_sub(1), ..place };
             self.add(report, "turn/open-at-end", message, place);
         }
     }
@@ -230,7 +232,10 @@ impl Judge<'_> {
             let Some(rule) = catalogue::find(violation.rule) else { continue };
             let Some(severity) = seen.fold.settings.severity(rule) else { continue };
             let place = match violation.seq {
-                Some(seq) if place.seq != Some(seq) => Place { seq: Some(seq), ..Place::default() },
+                Some(seq) if place.seq != Some(seq) || place.line.is_none() => {
+                    let known = seen.fold.load.as_ref().and_then(|load| load.places.of(seq));
+                    known.unwrap_or(Place { seq: Some(seq), ..Place::default() })
+                }
                 _ => *place,
             };
             let help = rule.help.to_owned();
@@ -278,6 +283,18 @@ impl Judge<'_> {
         let severity = catalogue::find(rule).and_then(|rule| rule.severity(self.profile));
         let severity = severity.unwrap_or(Severity::Error);
         report.findings.push(finding(rule, severity, message, place));
+    }
+}
+
+/// Says of a log whose frames are broken what its text is like all the same.
+fn content_of(seen: &Seen) -> String {
+    let events = seen.reading.events;
+    match &seen.reading.issue {
+        None => format!("; its content is complete: {events} event(s)"),
+        Some((issue, line)) => {
+            let line = line.map(|line| format!(" at line {line}")).unwrap_or_default();
+            format!("; its content is lawful for {events} event(s), and then{line}: {issue}")
+        }
     }
 }
 

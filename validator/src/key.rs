@@ -16,7 +16,7 @@ const SHORT_KEY_BYTES: usize = 128;
 /// A table that grew beyond this many places is given back when it is cleared.
 const KEPT_CAPACITY: usize = 1024;
 
-/// A key that owns its bytes: a tag for the kind of value, then the value.
+/// A key that owns its bytes: a tag for the kind of value, then the value, a long text in brief.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key(Box<[u8]>);
 
@@ -37,6 +37,9 @@ impl Borrow<[u8]> for Key {
 fn with_bytes<R>(value: Option<Json<'_>>, act: impl FnOnce(&[u8]) -> R) -> Option<R> {
     let Some(json) = value else { return Some(act(b"u")) };
     if let Some(text) = json.as_text() {
+        if let Some(brief) = text.brief() {
+            return Some(act(&[b"l", brief.to_bytes().as_slice()].concat()));
+        }
         let bytes = text.to_wtf8();
         let size_bytes = bytes.len() + 1;
         if size_bytes <= SHORT_KEY_BYTES {

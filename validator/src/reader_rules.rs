@@ -138,7 +138,11 @@ pub(crate) const RULES: &[Rule] = &[
          Windows path there, and opens on Windows only.",
     ),
     Rule::error("header/parent-session", "parentSession, where present, is a string", RESTORE),
-    Rule::error("header/seed-length", "seedLength, where present, is a whole number", RESTORE),
+    Rule::error(
+        "header/seed-length",
+        "seedLength, where present, is a whole number; in format 1 it counts events of the log",
+        RESTORE,
+    ),
     Rule::error(
         "identity/other-id",
         "the header's id is the one that the session's folder stands for",

@@ -176,7 +176,9 @@ impl RuleSet for Standard {
             );
             return Err(Violation::new("header/version", text));
         }
-        let judged = header::judge(&header.json, Some(u64::from(header.dialect)));
+        let document = Document::parse(header.json.clone());
+        let root = document.as_ref().map(Document::root).map_err(|defect| *defect);
+        let judged = header::judge(&header.json, root, Some(u64::from(header.dialect)));
         let accepted =
             judged.header.map_err(|fault| Violation::new(fault.rule, fault.message.clone()))?;
         if accepted.id != id.as_bytes() {

@@ -23,6 +23,10 @@ pub const MAX_FRAME_BYTES: u64 = 1 << 30;
 /// How long the end of a file is watched before it counts as at rest.
 const SECOND_LOOK: Duration = Duration::from_millis(250);
 
+/// A file that waits for its second look keeps what was folded of it up to this many bytes of text;
+/// a longer one is read again.
+const KEPT_TEXT_BYTES_MAX: u64 = 1 << 16;
+
 /// How a file is verified.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -74,9 +78,12 @@ enum Stage {
 /// A file whose end looks torn, which a live writer explains as well as a crash.
 struct Waiting {
     target: Target,
-    profile: Profile,
+    options: Options,
     first: Instant,
-    seen: Seen,
+    stat: Stat,
+    /// What was seen of it; nothing when it is to be read again, because hundreds of long logs may
+    /// wait at once.
+    seen: Option<Seen>,
 }
 
 impl Look {
@@ -92,14 +99,44 @@ impl Look {
     pub fn report(self, storage: &dyn Storage) -> Report {
         match self.0 {
             Stage::Done(report) => *report,
-            Stage::Waiting(waiting) => {
-                let Waiting { target, profile, seen, .. } = *waiting;
-                let is_live = storage.lock_holders(seen.stat.identity) == Some(true)
-                    || is_session_locked(storage, &target)
-                    || storage.stat(&target.path).is_ok_and(|now| has_moved(&now, &seen.stat));
-                Judge { storage, target: &target, profile }.report(seen, is_live)
-            }
+            Stage::Waiting(waiting) => waiting.report(storage),
         }
+    }
+}
+
+impl Waiting {
+    fn report(self, storage: &dyn Storage) -> Report {
+        let Self { target, options, stat, seen, .. } = self;
+        let is_live = is_live(storage, &target, &stat);
+        let seen = match seen {
+            Some(seen) => Ok(seen),
+            None => read_anew(storage, &target, Some(stat), &options, &|_| {}),
+        };
+        judge(storage, &target, &options, seen, is_live)
+    }
+}
+
+/// Returns whether somebody writes a file, which was `then` at the first look.
+fn is_live(storage: &dyn Storage, target: &Target, then: &Stat) -> bool {
+    storage.lock_holders(then.identity) == Some(true)
+        || is_session_locked(storage, target)
+        || storage.stat(&target.path).is_ok_and(|now| has_moved(&now, then))
+}
+
+/// Why a file could not be read, and how many bytes it seemed to have.
+type Failure = (u64, io::Error);
+
+/// Reports on what was seen of a file.
+fn judge(
+    storage: &dyn Storage,
+    target: &Target,
+    options: &Options,
+    seen: Result<Seen, Failure>,
+    is_live: bool,
+) -> Report {
+    match seen {
+        Ok(seen) => Judge { storage, target, profile: options.profile }.report(seen, is_live),
+        Err((bytes, error)) => unreadable(target, bytes, &error),
     }
 }
 
@@ -125,11 +162,34 @@ pub fn look(
 ) -> Look {
     let first = Instant::now();
     let done = |report| Look(Stage::Done(Box::new(report)));
-    let opened = storage.open(&target.path).and_then(|file| Ok((file.stat()?, file)));
-    let (mut stat, file) = match opened {
-        Ok(opened) => opened,
-        Err(error) => return done(unreadable(target, 0, &error)),
+    let seen = read_anew(storage, target, None, options, progress);
+    let seen = match seen {
+        Ok(seen) if seen.reading.torn.is_some() => seen,
+        seen => return done(judge(storage, target, options, seen, false)),
     };
+    let stat = seen.stat;
+    if first.elapsed() >= SECOND_LOOK {
+        // Reading it took so long that the second look is due already.
+        let is_live = is_live(storage, target, &stat);
+        return done(judge(storage, target, options, Ok(seen), is_live));
+    }
+    let seen = (seen.reading.text_bytes <= KEPT_TEXT_BYTES_MAX).then_some(seen);
+    let (target, options) = (target.clone(), options.clone());
+    Look(Stage::Waiting(Box::new(Waiting { target, options, first, stat, seen })))
+}
+
+/// Opens a file and reads it: as it was when it was looked at before, or as it is.
+fn read_anew(
+    storage: &dyn Storage,
+    target: &Target,
+    before: Option<Stat>,
+    options: &Options,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Seen, Failure> {
+    let file = storage.open(&target.path).map_err(|error| (0, error))?;
+    let now = file.stat().map_err(|error| (0, error))?;
+    // What was appended since is no part of what was seen; another file is judged as it is.
+    let mut stat = before.filter(|before| before.identity == now.identity).unwrap_or(now);
     // A file that becomes shorter while it is read is looked at again as it then is.
     let mut attempt = see(&*file, stat, target, options, progress);
     for _ in 0..2 {
@@ -139,15 +199,7 @@ pub fn look(
         stat = now;
         attempt = see(&*file, stat, target, options, progress);
     }
-    let profile = options.profile;
-    match attempt {
-        Err(error) => done(unreadable(target, stat.bytes, &error)),
-        Ok(seen) if seen.reading.torn.is_some() => {
-            let target = target.clone();
-            Look(Stage::Waiting(Box::new(Waiting { target, profile, first, seen })))
-        }
-        Ok(seen) => done(Judge { storage, target, profile }.report(seen, false)),
-    }
+    attempt.map_err(|error| (stat.bytes, error))
 }
 
 /// Returns the report on a file that could not be read.
@@ -201,16 +253,23 @@ fn see(
     };
     let generation = target.generation.map(|generation| generation.number);
     let frame_bytes_max = options.max_frame_bytes;
-    let reading_options = read::Options { zstd, generation, frame_bytes_max, reads };
+    let wanted = Vec::new();
+    let mut how = read::Options { zstd, generation, frame_bytes_max, reads, wanted };
     let settings = Settings {
         profile: options.profile,
         presets: options.presets.clone(),
         ..Settings::default()
     };
-    let mut fold = Fold::new(settings);
-    let counted = Counted { file, progress, read_bytes: AtomicU64::new(0) };
-    let reading = read::read(&counted, stat.bytes, &reading_options, &mut fold)?;
     let encoding = if zstd { Encoding::Zstd } else { Encoding::Plain };
+    let mut fold = Fold::new(settings.clone());
+    let counted = Counted { file, progress, read_bytes: AtomicU64::new(0) };
+    let mut reading = read::read(&counted, stat.bytes, &how, &mut fold)?;
+    if !reading.unkept.is_empty() {
+        // The last type of a long line stood behind its payload, and is one that rules read.
+        how.wanted = reading.unkept;
+        fold = Fold::new(settings);
+        reading = read::read(&counted, stat.bytes, &how, &mut fold)?;
+    }
     Ok(Seen { stat, encoding, reading, fold })
 }
 
@@ -224,10 +283,7 @@ fn reads(raw: &[u8]) -> bool {
                 Listens::All => &[],
                 Listens::Kinds(kinds) => kinds,
             });
-        let of_load = ["turn/start", "turn/end", "step/start", "tool/call", "request/header"];
-        let of_load =
-            of_load.iter().chain(&["steering/message", "text-chunks", "reasoning-chunks"]);
-        let of_load = of_load.chain(&["tool-call-chunks"]).chain(crate::load::message::KINDS);
+        let of_load = crate::load::READS.iter().copied().flatten();
         of_companions.chain(of_load).map(|kind| kind.as_bytes()).collect()
     });
     match raw.strip_prefix(b"\"").and_then(|raw| raw.strip_suffix(b"\"")) {

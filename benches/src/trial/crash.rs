@@ -1,5 +1,6 @@
 //! Every state that a crash may leave, opened; and recovery crashed while it opens them.
 
+use super::agreement::Expected;
 use super::ledger::Ledger;
 use super::machine::FixedMachine;
 use super::workload::{self, Run, Workload};
@@ -168,7 +169,9 @@ impl Case<'_> {
 
     /// Opens a state and compares what it holds with the ledger.
     fn judge(&self, disk: &Sim, survives: Durability) -> Result<Log, String> {
+        let expected = Expected::of(disk)?;
         let log = self.open(disk)?;
+        expected.compare(&log, disk)?;
         for session in self.ledger.sessions() {
             let found = log.find(session).map_err(|error| error.to_string())?;
             let recovered = found.map(|_| events(&log, session)).transpose()?;

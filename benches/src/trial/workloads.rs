@@ -8,7 +8,7 @@ use gatelog_engine::storage::sim::{Call, Cause, Failure, Fault};
 pub fn all() -> Vec<Workload> {
     let mut spoiling = mixed("torn writes spoil whole sectors");
     spoiling.physical_sector = 4096;
-    vec![
+    let mut all = vec![
         mixed("mixed classes"),
         spoiling,
         unsynced(),
@@ -16,10 +16,16 @@ pub fn all() -> Vec<Workload> {
         restarts(),
         generations(),
         failed_write(),
+        failed_write_of_all(),
         failed_write_at_first_group(),
         failed_sync(),
         failed_rotation(),
-    ]
+    ];
+    for workload in all.iter_mut().filter(|workload| workload.name.starts_with("a write fails")) {
+        // Room enough that the write that fails is the append's own, and not a table's.
+        workload.config.segment_bytes = 32 * 1024;
+    }
+    all
 }
 
 fn mixed(name: &'static str) -> Workload {
@@ -104,6 +110,20 @@ fn failed_write() -> Workload {
             Step::Append("a", 1, 900, Synced),
             Step::Append("a", 1, 0, Synced),
             Step::Append("a", 1, 0, Written),
+        ],
+    )
+}
+
+/// The write took everything, and failed all the same: its bytes must not come back.
+fn failed_write_of_all() -> Workload {
+    let broken = Fault::new(Call::Write, Failure::ErrorAfter(Cause::Eio)).on("*.log");
+    Workload::new(
+        "a write fails behind its last byte",
+        vec![
+            Step::Create("a", Synced),
+            Step::Fail(broken),
+            Step::Append("a", 1, 0, Synced),
+            Step::Append("a", 1, 0, Synced),
         ],
     )
 }

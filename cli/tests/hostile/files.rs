@@ -1,6 +1,7 @@
 //! Files that lead elsewhere, change while they are read, come by the hundred, or are none.
 
-use crate::common::{Folder, frame, header, turn};
+use crate::common::{Folder, event, frame, header, turn};
+use crate::texts::{hand_made, long_line};
 use crate::watch::{BASE_MIB, brief, watch};
 use std::fs::File;
 use std::path::Path;
@@ -92,4 +93,40 @@ fn a_fifo_is_refused_and_not_waited_for() {
     assert_eq!((run.code, run.reports), (2, 2));
     let run = watch("a FIFO by its path", &path, 1024, &[]).in_seconds(5.0);
     run.is("unreadable", 2, "limit/unreadable");
+}
+
+#[test]
+fn logs_with_torn_ends_wait_for_a_slow_one_without_what_they_mean() {
+    let folder = Folder::new();
+    let opaque = |seq: u64| {
+        let before = event("x/y", seq, "\"").replacen('{', "{\"ignorable\":true,", 1);
+        let before = before.trim_end_matches("}\n").to_owned();
+        hand_made(&long_line(&before, 500_000_000, "\"}\n"))
+    };
+    let slow = [frame(&header("s")), opaque(0), opaque(1), opaque(2)].concat();
+    folder.write("0.jsonl.zstd", slow);
+    let call = |at| {
+        format!("{{\"type\":\"tool-call\",\"id\":\"c{at}\",\"name\":\"t\",\"arguments\":\"\"}}")
+    };
+    let calls: Vec<String> = (0..30_000).map(call).collect();
+    let message = event(
+        "assistant/message",
+        1,
+        &format!(
+            "{{\"turn\":1,\"step\":1,\"message\":{{\"id\":\"m\",\"role\":\"assistant\",\
+             \"source\":{{\"kind\":\"model\",\"provider\":\"p\",\"model\":\"m\"}},\
+             \"content\":[{}]}}}}",
+            calls.join(",")
+        ),
+    );
+    let message = message.replacen('{', "{\"surfaceOp\":\"append\",", 1);
+    let start = event("turn/start", 0, "{\"turn\":1}");
+    let torn = [frame(&header("s")), frame(&(start + &message)), frame(&turn(2, 2))].concat();
+    for at in 0..60 {
+        folder.write(&format!("1-{at:02}.jsonl.zstd"), &torn[..torn.len() - 9]);
+    }
+    let run = watch("60 torn logs behind a slow one", folder.path(), 2048, &[]);
+    // The calls of the torn ones stand outside a step.
+    let run = run.is("sound", 1, "").within(BASE_MIB).in_seconds(60.0);
+    assert_eq!(run.reports, 61);
 }

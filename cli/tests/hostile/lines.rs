@@ -17,10 +17,16 @@ const MESSAGE: [&str; 2] = [
     "\"]}}\n",
 ];
 
+/// The beginning of a message that says so only behind its payload.
+const RETYPED: &str = "{\"type\":\"x/y\",\"seq\":0,\"time\":1,\"ignorable\":true,\
+    \"data\":{\"id\":\"m\",\"role\":\"user\",\"source\":{\"kind\":\"user\"},\"content\":[\"";
+
 const GIANT: u64 = 300_000_000;
 
 #[test]
 fn a_giant_line_that_no_rule_reads_costs_no_memory() {
+    let many: Vec<String> = (0..100).map(|at| format!("\"k{at}\":0,")).collect();
+    let many = OPAQUE.replacen('{', &format!("{{{}", many.concat()), 1);
     let read = "{\"type\":\"user/message\",\"type\":\"x/y\",\"seq\":0,\"time\":1,\
         \"ignorable\":true,\"data\":\"";
     for (name, before, after, verdict, code, rule) in [
@@ -28,15 +34,9 @@ fn a_giant_line_that_no_rule_reads_costs_no_memory() {
         ("giant, its last type is not read", read, "\"}\n", "sound", 0, ""),
         ("giant, malformed at its end", OPAQUE, "\"x}\n", "corrupt", 1, "json/malformed"),
         ("giant, malformed at once", "{\"type\":", "\"}\n", "corrupt", 1, "json/malformed"),
+        ("giant, with many members of its own", &many, "\"}\n", "corrupt", 1, "envelope/invalid"),
         ("giant, not ended", OPAQUE, "", "corrupt", 1, "container/split-record"),
-        (
-            "giant, retyped behind its payload",
-            OPAQUE,
-            "\",\"type\":\"user/message\"}\n",
-            "unreadable",
-            2,
-            "limit/line",
-        ),
+        ("giant, retyped and still not read", OPAQUE, "\",\"type\":\"z\"}\n", "sound", 0, ""),
     ] {
         let run = watch_log(name, &log_of(&long_line(before, GIANT, after)), 1024);
         run.is(verdict, code, rule).within(BASE_MIB).in_seconds(10.0);
@@ -69,6 +69,22 @@ fn a_giant_line_that_a_rule_reads_costs_at_most_twice_its_length() {
             "sound",
             0,
             "",
+        ),
+        (
+            "giant, retyped behind its payload",
+            RETYPED,
+            "\"]},\"surfaceOp\":\"append\",\"type\":\"user/message\"}\n",
+            "sound",
+            0,
+            "",
+        ),
+        (
+            "giant, retyped behind its payload, no message",
+            OPAQUE,
+            "\",\"type\":\"user/message\"}\n",
+            "violation",
+            1,
+            "message/identity",
         ),
     ] {
         let run = watch_log(name, &log_of(&long_line(before, GIANT, after)), 2048);

@@ -13,6 +13,17 @@ use crate::json::{Document, Json, display};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
+/// The types that open or close anything; of the rest nothing is looked at.
+pub const KINDS: &[&str] = &[
+    "turn/start",
+    "turn/end",
+    "step/start",
+    "step/end",
+    "assistant/message",
+    "tool/call",
+    "tool/result",
+];
+
 const STARTED: &str = "The tool call was interrupted after it was recorded, but no result was \
     durably recorded. Its outcome is unknown. Decide whether to retry from the tool semantics: \
     retry only if the operation is read-only or idempotent; if it may have side effects, first \
@@ -67,7 +78,8 @@ fn member<'a>(data: Json<'a>, has_data: bool, key: &str) -> Result<Option<Json<'
     Ok(data.get(key))
 }
 
-/// A value that closers repeat, kept cheaply: it is printed only when closers are.
+/// A value that closers repeat, kept cheaply: it is printed only when closers are, a long text in
+/// brief.
 #[derive(Clone, Debug)]
 enum Written {
     Absent,
@@ -81,7 +93,7 @@ impl Written {
         match value {
             None => Self::Absent,
             Some(value) => {
-                value.as_number().map_or_else(|| Self::Raw(value.raw().into()), Self::Number)
+                value.as_number().map_or_else(|| Self::Raw(value.remembered().into()), Self::Number)
             }
         }
     }
@@ -108,6 +120,9 @@ impl Written {
 fn map_key(id: Option<Json<'_>>) -> Option<Vec<u8>> {
     let Some(id) = id else { return Some(b"u".to_vec()) };
     if let Some(text) = id.as_text() {
+        if let Some(brief) = text.brief() {
+            return Some([b"l", brief.to_bytes().as_slice()].concat());
+        }
         return Some([b"s", text.to_wtf8().as_ref()].concat());
     }
     if let Some(number) = id.as_number() {
@@ -131,6 +146,9 @@ impl Closers {
     /// [`NullPayload`] where the host's own scan breaks off on a payload that is `null` or absent.
     pub fn take(&mut self, event: &Event<'_>, has_data: bool) -> Result<(), NullPayload> {
         self.pass(event);
+        if !KINDS.contains(&event.kind) {
+            return Ok(());
+        }
         let data = event.data;
         match event.kind {
             "turn/start" => {

@@ -6,6 +6,7 @@ use crate::dsh::chunk::Chunks;
 use crate::dsh::row::{Packed, Row};
 use crate::event::Place;
 use crate::json::{Document, Json};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// How many of the last kept records are remembered to compare an overlap with.
@@ -39,7 +40,7 @@ pub enum Defective {
     /// It is not JSON in any other way.
     Malformed,
     /// It is a packed row that breaks its rules.
-    Packed(&'static str),
+    Packed(Cow<'static, str>),
     /// It is JSON, and no event of this format, as the detail says.
     Invalid(String),
     /// Its seq is not the next one; nothing when it is not a number.
@@ -69,7 +70,7 @@ impl Defective {
 /// Tells what is wrong with a line that is no JSON.
 pub fn classify(line: &[u8], row: &Row) -> Defective {
     let offset = match row {
-        Row::BadPacked(why) => return Defective::Packed(why),
+        Row::BadPacked(bad) => return Defective::Packed(bad.why.into()),
         Row::Malformed(defect) => defect.offset,
         Row::Null | Row::Scalar => return Defective::Seq(None),
         _ => return Defective::Malformed,

@@ -15,10 +15,31 @@
 use crate::dsh::fault::{Fault, FaultKind, clip};
 use crate::dsh::vocabulary;
 use crate::event::Place;
-use crate::json::{Document, Json, display, is_count, is_seq};
+use crate::json::{Defect, Document, Json, display, is_count, is_seq};
+use std::collections::BTreeMap;
 
 /// The newest format that is known here.
 pub const NEWEST: u64 = 4;
+
+/// A header up to this many bytes is kept whole, and so is each of its members that counts.
+const WHOLE_BYTES_MAX: usize = 1 << 16;
+
+/// The keys that any reader looks at.
+const KEYS: [&str; 13] = [
+    "type",
+    "version",
+    "id",
+    "createdAt",
+    "delegationDepth",
+    "isSeeded",
+    "cwd",
+    "parentSession",
+    "seedLength",
+    "origin",
+    "agentPreset",
+    "sandboxMode",
+    "approvalPolicy",
+];
 
 /// A header that its format's reader accepts at first sight.
 #[derive(Debug)]
@@ -57,15 +78,18 @@ const NOT_HEADER: &str = "corrupt session log: first line is not a session heade
 const NOT_OBJECT: &str = "corrupt session log: first line is not a JSON object";
 const RETIRED: &str = "session header uses retired policy baseline fields";
 
-/// Judges line 1, given without its line feed, as the reader of a format does.
+/// Judges line 1, given without its line feed and as what scanning it gave, as the reader of a
+/// format does.
 ///
 /// `generation` is the format that the file's name states; without one the header's own version
 /// decides, and so names the reader.
-pub fn judge(line: &[u8], generation: Option<u64>) -> Judged {
-    let document = match Document::parse(line.to_vec()) {
-        Ok(document) => document,
+pub fn judge(line: &[u8], root: Result<Json<'_>, Defect>, generation: Option<u64>) -> Judged {
+    // What marks a row is not kept of a long line.
+    let is_foreign = generation.is_none() && root.is_ok_and(is_foreign);
+    let document = match root {
+        Ok(root) => kept(root),
         Err(defect) if defect.is_limit() => {
-            let message = "the header is not checked: it holds more values than are looked at";
+            let message = "the header is not checked: larger than 512 MiB, or of too many values";
             let fault = Fault::new(FaultKind::Limit, "limit/line", message, None, place());
             return Judged { header: Err(fault), version: None, id: None, shown_id: None };
         }
@@ -88,7 +112,7 @@ pub fn judge(line: &[u8], generation: Option<u64>) -> Judged {
     let beyond = || number.filter(|n| *n > NEWEST as f64).map(|_| NEWEST + 1);
     let reader = generation.or(version).or_else(beyond).unwrap_or(0);
     let verdict = match reader {
-        _ if generation.is_none() && is_foreign(root) => Err(foreign()),
+        _ if is_foreign => Err(foreign()),
         0 => format_0(root),
         1..=NEWEST => later_format(root, reader, number),
         _ => Err(newer(root, number.unwrap_or(reader as f64), NEWEST)),
@@ -123,6 +147,30 @@ fn foreign() -> Fault {
                    nor an event";
     let rule = "container/not-a-session-file";
     Fault::new(FaultKind::Unreadable, rule, message, None, Place::default())
+}
+
+/// Keeps what readers look at of a header, in memory that does not grow with it: no session that
+/// the host can have stored has an id or a path anywhere near as long as what is cut here.
+fn kept(root: Json<'_>) -> Document {
+    let text = if root.raw().len() <= WHOLE_BYTES_MAX || !root.is_object() {
+        root.cut(WHOLE_BYTES_MAX)
+    } else {
+        let mut members: BTreeMap<&str, Json<'_>> = BTreeMap::new();
+        for (key, value) in root.members() {
+            // Which of the keys that nobody knows it is does not matter.
+            let known = KEYS.into_iter().find(|known| key.eq_str(known)).unwrap_or("unknown");
+            members.insert(known, value);
+        }
+        let mut text = vec![b'{'];
+        for (key, value) in members {
+            let comma = if text.len() > 1 { "," } else { "" };
+            text.extend_from_slice(format!("{comma}\"{key}\":").as_bytes());
+            text.extend_from_slice(&value.cut(WHOLE_BYTES_MAX));
+        }
+        text.push(b'}');
+        text
+    };
+    Document::parse(text).expect("members of JSON make JSON")
 }
 
 fn is_member_count(root: Json<'_>, key: &str) -> bool {
@@ -245,6 +293,15 @@ impl Header {
         is_seq(seed).then_some(seed as u64)
     }
 
+    /// Returns the refusal of a seed that is longer than the log, which only the codec of format 1
+    /// asks about, and at the log's end.
+    pub fn judge_seed(&self, events: u64) -> Option<Fault> {
+        let seed = self.seed_length().filter(|seed| self.version == 1 && *seed > events)?;
+        let message = format!("the header says {seed} events were inherited, of {events}");
+        let host = Some("Session inheritedEventCount exceeds its event count".to_owned());
+        Some(Fault::new(FaultKind::Corrupt, "header/seed-length", message, host, place()))
+    }
+
     /// Judges what the reader of format 0 looks at only after the events: the optional fields.
     ///
     /// Gives the rule and the host's inner message of the first that is wrong.
@@ -275,5 +332,25 @@ impl Header {
             return Some(("header/seed-length", message.into()));
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_first_line_is_foreign_only_without_what_marks_a_row() {
+        let long = "x".repeat(2 * WHOLE_BYTES_MAX);
+        for (keys, rule) in [
+            (r#""type":"x/y","seq":0,"time":1,"data""#, "header/shape"),
+            (r#""type":"x-chunks","seq0":0,"time0":1,"data""#, "header/shape"),
+            (r#""type":"x/y","seq":0,"time":1,"date""#, "container/not-a-session-file"),
+        ] {
+            let text = format!("{{{keys}:\"{long}\"}}");
+            let line = Document::parse(text.clone()).expect("the case is JSON");
+            let judged = judge(text.as_bytes(), Ok(line.root()), None);
+            assert_eq!(judged.header.err().map(|fault| fault.rule), Some(rule), "{keys}");
+        }
     }
 }

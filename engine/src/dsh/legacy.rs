@@ -38,8 +38,21 @@ pub trait Earlier {
     fn message_id(&self, seq: f64) -> Option<Vec<u8>>;
 }
 
+/// The types that ever had another form; of the rest nothing is looked at.
+pub const KINDS: &[&str] = &[
+    "turn/start",
+    "turn/end",
+    "steering/message",
+    "user/message",
+    "assistant/message",
+    "tool/result",
+];
+
 /// Gives an event its present form; `session` is the session's id inside JSON quotes.
 pub fn normalise(event: &Event<'_>, session: &[u8], earlier: &dyn Earlier) -> Shape {
+    if !KINDS.contains(&event.kind) {
+        return Shape::Present;
+    }
     let data = event.data;
     match event.kind {
         "turn/start" if data.is_object() && data.get("trigger").is_some() => {

@@ -5,7 +5,7 @@
 //! payload is read by no rule, and no longer, so that memory does not grow with such a line.
 
 use crate::dsh::fault::Fault;
-use crate::dsh::row::{self, Row};
+use crate::dsh::row::{self, KEYS, Row};
 use crate::dsh::text::{Block, Consumer};
 use crate::event::Place;
 use crate::json::{Defect, Push, Scanner, Tape};
@@ -38,6 +38,26 @@ pub struct LineView<'a> {
     pub opaque: bool,
     /// It is larger than a limit of ours, and so not judged.
     pub over_limit: bool,
+    /// It is not judged because its payload was not kept, and turned out to be read: who reads the
+    /// log again and has this line kept can judge it.
+    pub unkept: bool,
+}
+
+impl<'a> LineView<'a> {
+    /// A line that is here whole.
+    fn whole(number: u64, text: &'a [u8], row: &'a Row, tape: &'a Tape, place: Place) -> Self {
+        Self {
+            number,
+            text,
+            bytes: text.len() as u64,
+            row,
+            tape,
+            place,
+            opaque: false,
+            over_limit: row.is_over_limit(),
+            unkept: false,
+        }
+    }
 }
 
 /// Takes the lines of a log.
@@ -64,6 +84,8 @@ struct Giant {
     head: Vec<u8>,
     /// Its bytes so far, while they may be needed.
     kept: Option<Vec<u8>>,
+    /// It is kept whatever its type.
+    is_wanted: bool,
     bytes: u64,
     place: Place,
 }
@@ -74,6 +96,8 @@ pub struct Lines<'s, S: LineSink> {
     packs: bool,
     /// Whether any rule reads the payload of a type, given the raw JSON text of the type.
     reads: fn(&[u8]) -> bool,
+    /// Numbers of lines that are kept whatever their type.
+    wanted: &'s [u64],
     scanner: Scanner,
     number: u64,
     carry: Carry,
@@ -93,7 +117,14 @@ pub struct Rest {
 impl<'s, S: LineSink> Lines<'s, S> {
     /// Makes a joiner whose first line has the number `number`.
     pub fn new(sink: &'s mut S, packs: bool, reads: fn(&[u8]) -> bool, number: u64) -> Self {
-        Self { sink, packs, reads, scanner: Scanner::new(), number, carry: Carry::Nothing }
+        let (scanner, carry) = (Scanner::new(), Carry::Nothing);
+        Self { sink, packs, reads, wanted: &[], scanner, number, carry }
+    }
+
+    /// Has the lines of these numbers kept whatever their type.
+    #[must_use]
+    pub fn wanting(self, wanted: &'s [u64]) -> Self {
+        Self { wanted, ..self }
     }
 
     /// Returns the number of the next line, and the rest that no line feed ended.
@@ -129,7 +160,12 @@ impl<'s, S: LineSink> Lines<'s, S> {
             Carry::Kept { mut text, place } => {
                 text.extend_from_slice(piece);
                 if text.len() > GIANT_BYTES {
-                    Carry::Giant(Box::new(Giant::new(text, place, self.reads)))
+                    let is_wanted = self.wanted.contains(&self.number);
+                    // Of a header other keys count.
+                    let push =
+                        if self.number == 1 { Push::new() } else { Push::new().asking(&KEYS) };
+                    let giant = Giant::new(push, text, place, is_wanted, self.reads);
+                    Carry::Giant(Box::new(giant))
                 } else {
                     Carry::Kept { text, place }
                 }
@@ -154,16 +190,7 @@ impl<'s, S: LineSink> Lines<'s, S> {
             }
             tape.clear();
             let row = row::read(&mut self.scanner, text, &mut tape, self.packs);
-            self.emit(LineView {
-                number: self.number,
-                text,
-                bytes: text.len() as u64,
-                row: &row,
-                tape: &tape,
-                place,
-                opaque: false,
-                over_limit: row.is_over_limit(),
-            });
+            self.emit(LineView::whole(self.number, text, &row, &tape, place));
         }
         start
     }
@@ -175,16 +202,7 @@ impl<'s, S: LineSink> Lines<'s, S> {
             Carry::Nothing => {}
             Carry::Kept { text, place } => {
                 let row = row::read(&mut self.scanner, &text, &mut tape, self.packs);
-                self.emit(LineView {
-                    number: self.number,
-                    text: &text,
-                    bytes: text.len() as u64,
-                    row: &row,
-                    tape: &tape,
-                    place,
-                    opaque: false,
-                    over_limit: row.is_over_limit(),
-                });
+                self.emit(LineView::whole(self.number, &text, &row, &tape, place));
             }
             Carry::Giant(giant) => self.end_giant(*giant, &mut tape),
         }
@@ -193,19 +211,21 @@ impl<'s, S: LineSink> Lines<'s, S> {
     fn end_giant(&mut self, giant: Giant, tape: &mut Tape) {
         let (number, bytes, place) = (self.number, giant.bytes, giant.place);
         let head = giant.head.clone();
-        let end = giant.finish();
+        let end = giant.finish(self.reads);
         let (text, opaque) = match &end {
             GiantEnd::Whole(text) => (text.as_slice(), false),
             GiantEnd::StandIn(text) => (text.as_slice(), true),
-            GiantEnd::Bad(_) | GiantEnd::OverLimit => (head.as_slice(), false),
+            GiantEnd::Bad(_) | GiantEnd::OverLimit | GiantEnd::Unkept => (head.as_slice(), false),
         };
         let row = match &end {
             GiantEnd::Bad(defect) => Row::Malformed(*defect),
-            GiantEnd::OverLimit => Row::Scalar,
+            GiantEnd::OverLimit | GiantEnd::Unkept => Row::Scalar,
             _ => row::read(&mut self.scanner, text, tape, self.packs),
         };
-        let over_limit = matches!(end, GiantEnd::OverLimit) || row.is_over_limit();
-        self.emit(LineView { number, text, bytes, row: &row, tape, place, opaque, over_limit });
+        let line = LineView::whole(number, text, &row, tape, place);
+        let unkept = matches!(end, GiantEnd::Unkept);
+        let over_limit = unkept || matches!(end, GiantEnd::OverLimit) || line.over_limit;
+        self.emit(LineView { bytes, opaque, over_limit, unkept, ..line });
     }
 }
 
@@ -220,16 +240,8 @@ impl<S: LineSink> Consumer for Lines<'_, S> {
             self.end_carried();
         }
         for line in lines {
-            self.emit(LineView {
-                number: self.number,
-                text: &block.text[line.start..line.end],
-                bytes: (line.end - line.start) as u64,
-                row: &line.row,
-                tape: &block.tape,
-                place: block.place(line.start),
-                opaque: false,
-                over_limit: line.row.is_over_limit(),
-            });
+            let (text, place) = (&block.text[line.start..line.end], block.place(line.start));
+            self.emit(LineView::whole(self.number, text, &line.row, &block.tape, place));
         }
         let tail = self.unscanned(block, tail);
         self.keep(&block.text[tail..], block.place(tail));
@@ -250,13 +262,21 @@ enum GiantEnd {
     Bad(Defect),
     /// Not judged.
     OverLimit,
+    /// What was kept is not enough to judge it.
+    Unkept,
 }
 
 impl Giant {
-    fn new(text: Vec<u8>, place: Place, reads: fn(&[u8]) -> bool) -> Self {
+    fn new(
+        push: Push,
+        text: Vec<u8>,
+        place: Place,
+        is_wanted: bool,
+        reads: fn(&[u8]) -> bool,
+    ) -> Self {
         let head = text[..text.len().min(HEAD_BYTES)].to_vec();
-        let push = Some(Push::new());
-        let mut giant = Self { push, defect: None, head, kept: None, bytes: 0, place };
+        let push = Some(push);
+        let mut giant = Self { push, defect: None, head, kept: None, is_wanted, bytes: 0, place };
         giant.push(&text, reads);
         if giant.defect.is_none() && !giant.is_unread(reads) {
             giant.kept = Some(text);
@@ -298,10 +318,10 @@ impl Giant {
             // An array is no event, whatever it holds.
             return true;
         }
-        push.in_data() && push.kind_so_far().is_some_and(|kind| !reads(kind))
+        !self.is_wanted && push.in_data() && push.kind_so_far().is_some_and(|kind| !reads(kind))
     }
 
-    fn finish(self) -> GiantEnd {
+    fn finish(self, reads: fn(&[u8]) -> bool) -> GiantEnd {
         if self.bytes > LINE_BYTES_MAX {
             return GiantEnd::OverLimit;
         }
@@ -312,9 +332,12 @@ impl Giant {
             return GiantEnd::Whole(kept);
         }
         let Some(push) = self.push else { return GiantEnd::OverLimit };
+        let is_read = push.kind_so_far().is_none_or(reads);
         match push.finish() {
             Err(defect) => GiantEnd::Bad(defect),
-            Ok(skeleton) if skeleton.overflow() || skeleton.retyped() => GiantEnd::OverLimit,
+            Ok(skeleton) if skeleton.overflow() || (skeleton.retyped() && is_read) => {
+                GiantEnd::Unkept
+            }
             // Without an envelope it is a scalar or an array; which one does not matter.
             Ok(skeleton) => GiantEnd::StandIn(skeleton.envelope().unwrap_or(b"0".to_vec())),
         }

@@ -6,10 +6,11 @@
 //! frames; [`text`] cuts the text that [`source`] gives into blocks of lines and scans them, on all
 //! cores by the [`pipe`]; [`row`] reads a line's envelope, packed rows included; [`mod@line`] joins
 //! the lines of the blocks; [`header`] judges line 1; [`scan`] keeps the longest lawful prefix (in
-//! formats 2 to 4 by the exact rows of [`strict`]), decides between a torn tail and corruption, and
-//! lets [`damage`] say in words what lies there; [`legacy`] gives old shapes of format 0 their
-//! present form; [`closer`] makes the events that crash recovery adds; [`read`] drives them all.
-//! What an event means is not known here.
+//! format 1 of the rows that its [`codec`] decodes, in formats 2 to 4 of the exact rows of
+//! [`strict`]), decides between a torn tail and corruption, and lets [`damage`] say in words what
+//! lies there; [`legacy`] gives old shapes of format 0 their present form; [`closer`] makes the
+//! events that crash recovery adds; `intake` has line 1 judged and the rest scanned; [`read`]
+//! drives them all. What an event means is not known here.
 
 pub mod vocabulary;
 pub mod segment;
@@ -28,9 +29,11 @@ pub mod line;
 pub mod header;
 pub mod chunk;
 pub mod damage;
+pub mod codec;
 pub mod strict;
 pub mod record;
 pub mod scan;
 pub mod legacy;
 pub mod closer;
+mod intake;
 pub mod read;

@@ -5,10 +5,10 @@ use crate::dsh::damage::Defective;
 use crate::dsh::decode::Decoder;
 use crate::dsh::fault::{Fault, FaultKind};
 use crate::dsh::frame::Frame;
-use crate::dsh::header::{self, Header, Judged, NEWEST};
-use crate::dsh::line::{LineSink, LineView, Lines, Rest};
+use crate::dsh::header::{Header, Judged};
+use crate::dsh::intake::Intake;
+use crate::dsh::line::{LineSink, Lines, Rest};
 use crate::dsh::pipe;
-use crate::dsh::record::RecordSink;
 use crate::dsh::scan::LogScan;
 use crate::dsh::source::{Framed, Plain, Stream};
 use crate::dsh::text::{self, Source};
@@ -16,8 +16,10 @@ use crate::event::Place;
 use crate::storage::File;
 use std::io;
 
+pub use crate::dsh::intake::HeaderSink;
+
 /// How a log is to be read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// It is a concatenation of Zstandard frames.
     pub zstd: bool,
@@ -27,6 +29,9 @@ pub struct Options {
     pub frame_bytes_max: u64,
     /// Whether any rule reads the payload of events of a type, given its raw JSON text.
     pub reads: fn(&[u8]) -> bool,
+    /// Numbers of lines that are kept whatever their type: what an earlier reading said of
+    /// [`Reading::unkept`].
+    pub wanted: Vec<u64>,
 }
 
 /// What recovery would cut.
@@ -57,12 +62,18 @@ pub struct Reading {
     pub frames: u64,
     /// Logical events of the lawful prefix.
     pub events: u64,
+    /// Bytes of all complete lines, the header's left out.
+    pub text_bytes: u64,
     /// The first reason for which the host refuses the log.
     pub fault: Option<Fault>,
     /// What recovery would cut; nothing when the host refuses.
     pub torn: Option<Torn>,
-    /// In a log whose frames are broken and whose text is not: the text was read to its end.
-    pub content_is_whole: bool,
+    /// What ended the lawful prefix, in a sentence, and in which line; nothing where all complete
+    /// lines belong to it.
+    pub issue: Option<(String, Option<u64>)>,
+    /// Lines that were not judged because their payload was not kept and is read after all. A log
+    /// that has such lines is judged by reading it again, with these lines wanted.
+    pub unkept: Vec<u64>,
 }
 
 /// Reads a log of `bytes` bytes and hands its records on.
@@ -85,68 +96,6 @@ pub fn read(
     }
 }
 
-/// Takes a log's header and records.
-pub trait HeaderSink: RecordSink {
-    /// Takes the header that the reader accepted, before the first record.
-    fn header(&mut self, header: &Header);
-}
-
-/// Takes line 1, then scans the rest.
-struct Intake<'s> {
-    options: &'s Options,
-    judged: Option<Judged>,
-    scan: Option<LogScan<'s>>,
-    sink: Option<&'s mut dyn HeaderSink>,
-    /// A fault that came before the header was seen.
-    early: Option<Fault>,
-}
-
-impl<'s> Intake<'s> {
-    fn new(options: &'s Options, sink: &'s mut dyn HeaderSink) -> Self {
-        Self { options, judged: None, scan: None, sink: Some(sink), early: None }
-    }
-
-    fn begin(&mut self, line: &LineView<'_>) {
-        let judged = header::judge(line.text, self.options.generation);
-        let Some(sink) = self.sink.take() else { return };
-        let format = match &judged.header {
-            Ok(header) => {
-                sink.header(header);
-                header.version
-            }
-            // A header that its reader refuses does not hide what the rows are.
-            Err(_) => self.options.generation.or(judged.version).unwrap_or(0),
-        };
-        let mut scan = LogScan::new(format.min(NEWEST), sink, line.bytes + 1);
-        scan.fault = match &judged.header {
-            // How another program's file is framed is nobody's concern.
-            Err(fault) if fault.kind == FaultKind::Unreadable => Some(fault.clone()),
-            Err(fault) => self.early.take().or_else(|| Some(fault.clone())),
-            Ok(_) => self.early.take(),
-        };
-        self.scan = Some(scan);
-        self.judged = Some(judged);
-    }
-}
-
-impl LineSink for Intake<'_> {
-    fn line(&mut self, line: LineView<'_>) {
-        match &mut self.scan {
-            None => self.begin(&line),
-            Some(scan) => scan.line(line),
-        }
-    }
-
-    fn fault(&mut self, fault: Fault) {
-        match &mut self.scan {
-            None => {
-                self.early.get_or_insert(fault);
-            }
-            Some(scan) => scan.fault(fault),
-        }
-    }
-}
-
 /// Formats 0 and 1 pack chunks into rows. The format is known by the name, or by peeking at line 1.
 fn packs(generation: Option<u64>) -> bool {
     generation.is_none_or(|generation| generation <= 1)
@@ -158,7 +107,7 @@ fn plain(
     options: &Options,
     sink: &mut dyn HeaderSink,
 ) -> io::Result<Reading> {
-    let mut intake = Intake::new(options, sink);
+    let mut intake = Intake::new(options.generation, sink);
     let rest = run(&mut Plain::new(file, bytes), options, &mut intake, 1)?.1;
     let Some(mut scan) = intake.scan else {
         let host = "empty or header-less session log";
@@ -173,7 +122,7 @@ fn plain(
     };
     scan.finish();
     let torn = (scan.kept_bytes < bytes).then(|| plain_torn(&scan, rest, bytes));
-    Ok(reading(intake.judged, scan, torn, 0))
+    Ok(reading((intake.judged, intake.unkept), scan, torn, 0))
 }
 
 /// Runs a source through the joiner; gives the next line's number and the unterminated rest.
@@ -184,7 +133,7 @@ fn run<S: LineSink>(
     number: u64,
 ) -> io::Result<(u64, Option<Rest>)> {
     let packs = packs(options.generation);
-    let mut lines = Lines::new(sink, packs, options.reads, number);
+    let mut lines = Lines::new(sink, packs, options.reads, number).wanting(&options.wanted);
     pipe::run(source, packs, &mut lines)?;
     Ok(lines.finish())
 }
@@ -196,27 +145,38 @@ fn headless(fault: Fault) -> Reading {
         shown_id: None,
         frames: 0,
         events: 0,
+        text_bytes: 0,
         fault: Some(fault),
         torn: None,
-        content_is_whole: false,
+        issue: None,
+        unkept: Vec::new(),
     }
 }
 
-fn reading(judged: Option<Judged>, scan: LogScan<'_>, torn: Option<Torn>, frames: u64) -> Reading {
+/// What an intake leaves.
+type Left = (Option<Judged>, Vec<u64>);
+
+fn reading(left: Left, scan: LogScan<'_>, torn: Option<Torn>, frames: u64) -> Reading {
+    let (judged, unkept) = left;
     let (header, version, shown_id) = match judged {
         Some(judged) => (judged.header.ok(), judged.version, judged.shown_id),
         None => (None, None, None),
     };
-    let torn = torn.filter(|_| scan.fault.is_none());
+    let issue = scan.describe_issue().zip(scan.issue.as_ref().map(|issue| issue.place.line));
+    let judge_seed = || header.as_ref().and_then(|header| header.judge_seed(scan.events));
+    let fault = scan.fault.or_else(judge_seed);
+    let torn = torn.filter(|_| fault.is_none());
     Reading {
         header,
         version,
         shown_id,
         frames,
         events: scan.events,
-        content_is_whole: scan.issue.is_none(),
-        fault: scan.fault,
+        text_bytes: scan.text_bytes,
+        issue,
+        fault,
         torn,
+        unkept,
     }
 }
 
@@ -261,7 +221,7 @@ fn framed(
     let Some(first) = source.peek() else {
         return Ok(headless(source.walk.fault.unwrap_or_else(|| no_frame(bytes))));
     };
-    let mut intake = Intake::new(options, sink);
+    let mut intake = Intake::new(options.generation, sink);
     intake.early = first_frame(file, first, options)?;
     let (number, rest) = run(&mut source, options, &mut intake, 1)?;
     let walk = source.walk;
@@ -284,7 +244,7 @@ fn framed(
     }
     let Some(mut scan) = intake.scan else { return Ok(headless(no_frame(bytes))) };
     scan.finish();
-    Ok(reading(intake.judged, scan, torn, frames))
+    Ok(reading((intake.judged, intake.unkept), scan, torn, frames))
 }
 
 const FIRST_FRAME: &str =

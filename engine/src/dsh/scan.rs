@@ -17,14 +17,15 @@
 //!
 //! `docs/dsh-format.md`, sections 2.3, 2.4 and 3.2 to 3.4.
 
+mod exact;
+
 use crate::dsh::damage::{Damage, Defective, Nature, classify};
 use crate::dsh::fault::{Fault, FaultKind, clip};
 use crate::dsh::line::{LineSink, LineView, Rest};
 use crate::dsh::record::{Record, RecordSink};
-use crate::dsh::row::{Envelope, Packed, Row};
-use crate::dsh::strict;
+use crate::dsh::row::{Envelope, Packed, Row, is_printable};
 use crate::event::{Event, Place};
-use crate::json::{Document, Json, display, is_safe_integer};
+use crate::json::{Document, Json, display, is_safe_integer, is_seq};
 
 /// How many bytes of lines are joined to see whether they are one record.
 const PIECES_BYTES_MAX: usize = 1 << 16;
@@ -57,6 +58,8 @@ pub struct LogScan<'s> {
     pub kept_bytes: u64,
     /// Number of the last line seen.
     pub lines: u64,
+    /// Bytes of the lines seen.
+    pub text_bytes: u64,
     /// The first line that ended the prefix.
     pub issue: Option<Issue>,
     /// The first reason for which the host refuses.
@@ -85,6 +88,7 @@ impl<'s> LogScan<'s> {
             kept_lines: 1,
             kept_bytes: header_bytes,
             lines: 1,
+            text_bytes: 0,
             issue: None,
             fault: None,
             damage: Damage::default(),
@@ -149,6 +153,11 @@ impl<'s> LogScan<'s> {
 
     fn set_issue(&mut self, why: Defective, host: String, place: Place) {
         let expected = self.events;
+        let own = match why {
+            Defective::Seq(got) => got.filter(|got| is_seq(*got)).map(|got| got as u64),
+            _ => place.seq,
+        };
+        let place = Place { seq: own, ..place };
         self.issue.get_or_insert(Issue { why, host, place, expected });
     }
 
@@ -185,20 +194,19 @@ impl<'s> LogScan<'s> {
         }
     }
 
-    /// A row of format 0 or 1.
+    /// A row of format 0.
     fn lenient(&mut self, line: &LineView<'_>, place: Place) {
         match line.row {
             Row::Malformed(_) | Row::BadPacked(_) => self.unparsable(line, place),
-            Row::Null if self.format == 0 => {
+            Row::Null => {
                 let property = if self.issue.is_some() { "type" } else { "seq" };
                 let host = format!("Cannot read properties of null (reading '{property}')");
                 let message = "a line holds `null`, on which the host's reader breaks off";
                 let kind = FaultKind::Corrupt;
                 self.break_off(Fault::new(kind, "envelope/null-row", message, Some(host), place));
             }
-            Row::Scalar | Row::Null if self.format == 1 => self.unparsable(line, place),
-            Row::Scalar | Row::Null if self.issue.is_some() => self.damage.lines += 1,
-            Row::Scalar | Row::Null => {
+            Row::Scalar if self.issue.is_some() => self.damage.lines += 1,
+            Row::Scalar => {
                 self.damage.lines += 1;
                 let host = self.gap_text("undefined");
                 self.set_issue(Defective::Seq(None), host, place);
@@ -209,11 +217,13 @@ impl<'s> LogScan<'s> {
     }
 
     fn gap_text(&self, got: &str) -> String {
-        format!(
-            "corrupt session log: seq gap in committed region at line {} (expected {}, got {got})",
-            self.row_number(),
-            self.events
-        )
+        let (row, expected) = (self.row_number(), self.events);
+        let gap = format!("(expected {expected}, got {got})");
+        if self.format == 1 {
+            return self
+                .invalid_text(&format!("released Session row {} has seq gap {gap}", row - 1));
+        }
+        format!("corrupt session log: seq gap in committed region at line {row} {gap}")
     }
 
     fn packed(&mut self, packed: &Packed, line: &LineView<'_>, place: Place) {
@@ -349,49 +359,12 @@ impl<'s> LogScan<'s> {
         let opaque = line.opaque;
         self.sink.record(&Record { event, lawful, known, shown_kind, has_data, opaque });
     }
-
-    /// A row of formats 2 to 4, whose decoder is strict.
-    fn exact(&mut self, line: &LineView<'_>, place: Place) {
-        let envelope = match line.row {
-            Row::Malformed(_) => return self.unparsable(line, place),
-            Row::Event(envelope) => Some(envelope),
-            _ => None,
-        };
-        let is_turn_end =
-            envelope.is_some_and(|envelope| envelope.known_name() == Some("turn/end"));
-        if self.issue.is_none() {
-            let flaw = match envelope {
-                None => Some(strict::Flaw::new("must be an object")),
-                Some(envelope) => strict::judge(envelope, line, self.format, self.events),
-            };
-            let Some(flaw) = flaw else {
-                let envelope = envelope.expect("a row without a flaw is an object");
-                return self.keep_event(envelope, line, place);
-            };
-            let detail = flaw.host(self.events);
-            let number = self.row_number();
-            let host =
-                format!("corrupt session log: invalid committed event at line {number}: {detail}");
-            let why = match flaw.seq.filter(|got| *got != self.events as f64) {
-                Some(got) => Defective::Seq(Some(got)),
-                None if envelope.is_none() => Defective::Seq(None),
-                None => Defective::Invalid(detail),
-            };
-            self.set_issue(why, host, place);
-        }
-        match envelope {
-            Some(envelope) => self.after_issue(envelope, line, place),
-            None => self.damage.lines += 1,
-        }
-        if is_turn_end {
-            self.refuse_issue();
-        }
-    }
 }
 
 impl LineSink for LogScan<'_> {
     fn line(&mut self, line: LineView<'_>) {
         self.lines = line.number;
+        self.text_bytes += line.bytes + 1;
         let place = Place { line: Some(line.number), ..line.place };
         if !self.pieces.is_empty() && !matches!(line.row, Row::Malformed(_)) {
             self.pieces.clear();
@@ -406,27 +379,16 @@ impl LineSink for LogScan<'_> {
         }
         if self.broken_off {
             self.damage.lines += 1;
-        } else if self.format <= 1 {
-            self.lenient(&line, place);
-        } else {
-            self.exact(&line, place);
+            return;
+        }
+        match self.format {
+            0 => self.lenient(&line, place),
+            1 => self.decoded(&line, place),
+            _ => self.exact(&line, place),
         }
     }
 
     fn fault(&mut self, fault: Fault) {
         self.refuse(fault);
     }
-}
-
-/// Returns whether JavaScript can make a string of a value: an object with a `toString` of its own,
-/// which in JSON is never a function, throws.
-fn is_printable(value: Json<'_>) -> bool {
-    let mut pending = vec![value];
-    while let Some(value) = pending.pop() {
-        if value.is_object() && value.get("toString").is_some() {
-            return false;
-        }
-        pending.extend(value.elements());
-    }
-    true
 }

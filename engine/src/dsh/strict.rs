@@ -14,12 +14,8 @@
 
 use crate::dsh::fault::clip;
 use crate::dsh::line::LineView;
-use crate::dsh::row::Envelope;
+use crate::dsh::row::{Envelope, KEYS};
 use crate::json::{Json, is_count, is_safe_integer, is_seq};
-
-/// The keys that a row may have.
-const KEYS: [&str; 7] =
-    ["type", "seq", "time", "data", "ignorable", "sourceEventSeqs", "surfaceOp"];
 
 /// What the host says of a range that ends too late, or before its start.
 const EXCEEDS: &str = "sourceEventSeqs range exceeds its event seq";

@@ -25,6 +25,11 @@ impl DigestKeys {
         Self([0, 1, 2, 3].map(|number: u64| RandomState::new().hash_one(number) | 1))
     }
 
+    /// Starts the print of a text.
+    pub(super) fn text(&self) -> Pair<'_> {
+        self.start(Tag::Text)
+    }
+
     /// Starts the digest of a value of a kind.
     fn start(&self, tag: Tag) -> Pair<'_> {
         let mut pair = Pair { keys: &self.0, low: self.0[0], high: self.0[1] };
@@ -34,7 +39,7 @@ impl DigestKeys {
 }
 
 /// Two hashes of the same words under different keys.
-struct Pair<'k> {
+pub(super) struct Pair<'k> {
     keys: &'k [u64; 4],
     low: u64,
     high: u64,
@@ -46,11 +51,17 @@ impl Pair<'_> {
         self.high = fold(self.high ^ word.rotate_left(32), self.keys[3]);
     }
 
-    fn write(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        for word in words {
+    /// Takes bytes of which more follow; a rest of less than eight is left out.
+    pub(super) fn words(&mut self, bytes: &[u8]) {
+        for word in bytes.as_chunks::<8>().0 {
             self.mix(u64::from_le_bytes(*word));
         }
+    }
+
+    /// Takes bytes that nothing follows.
+    pub(super) fn write(&mut self, bytes: &[u8]) {
+        self.words(bytes);
+        let rest = bytes.as_chunks::<8>().1;
         // At most seven bytes, and how many there are: texts that differ make words that do.
         let mut last = [0; 8];
         for (last, byte) in last.iter_mut().zip(rest) {
@@ -66,7 +77,7 @@ impl Pair<'_> {
         self.mix((digest >> 64) as u64);
     }
 
-    fn finish(&self) -> u128 {
+    pub(super) fn finish(&self) -> u128 {
         u128::from(fold(self.high, self.keys[2])) << 64 | u128::from(fold(self.low, self.keys[3]))
     }
 }
@@ -83,6 +94,8 @@ enum Tag {
     Scalar,
     Number,
     Text,
+    /// A long text, or what stands in for one.
+    Brief,
     Array,
     Object,
     Blank,
@@ -145,7 +158,10 @@ impl<'k> Fold<'k> {
             pair
         };
         match (value.as_text(), value.as_number()) {
-            (Some(text), _) => started(Tag::Text, &text.to_wtf8()),
+            (Some(text), _) => match text.brief() {
+                Some(brief) => started(Tag::Brief, &brief.to_bytes()),
+                None => started(Tag::Text, &text.to_wtf8()),
+            },
             // Adding zero makes a plain zero of minus zero.
             (_, Some(n)) => started(Tag::Number, &(n + 0.0).to_bits().to_le_bytes()),
             _ => started(Tag::Scalar, &[value.kind() as u8]),

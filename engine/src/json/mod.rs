@@ -11,6 +11,7 @@
 //! lone surrogate escapes are kept; there is no depth limit and no recursion.
 
 mod block;
+mod brief;
 mod code_points;
 mod defect;
 mod digest;
@@ -32,6 +33,7 @@ mod tape;
 mod text;
 mod value;
 
+pub use brief::Brief;
 pub use defect::{Defect, DefectKind};
 pub use digest::DigestKeys;
 pub use document::Document;

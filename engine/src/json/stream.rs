@@ -24,6 +24,10 @@ const KEYS_MAX: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Push {
     machine: Machine,
+    /// The keys that are asked for; nothing when all are.
+    asked: Option<&'static [&'static str]>,
+    /// A key that nobody asks for was kept, in place of all of them.
+    has_other: bool,
     /// Bytes pushed before the current piece are counted here; the rest fills as they come.
     skeleton: Skeleton,
     failed: Option<Defect>,
@@ -59,6 +63,8 @@ impl Push {
     pub fn new() -> Self {
         Self {
             machine: Machine::new(),
+            asked: None,
+            has_other: false,
             skeleton: Skeleton {
                 root: Kind::Null,
                 bytes: 0,
@@ -74,6 +80,13 @@ impl Push {
             in_data: false,
             data_seen: false,
         }
+    }
+
+    /// Keeps the members of these keys only, and of all others one key, with `null`: what else
+    /// there is then costs nothing and is no overflow.
+    #[must_use]
+    pub fn asking(self, keys: &'static [&'static str]) -> Self {
+        Self { asked: Some(keys), ..self }
     }
 
     /// Takes the next piece of the text; pieces may end anywhere. After a defect the rest is
@@ -192,13 +205,23 @@ impl Push {
     }
 
     fn key_ended(&mut self) {
-        self.current = None;
+        (self.current, self.in_data) = (None, false);
+        if self.asked.is_some() && self.capture == Capture::TooLong {
+            self.capture = Capture::No;
+            self.keep_other(b"\"\"".to_vec());
+            return;
+        }
         let Some(key) = self.stop() else { return };
-        let text = Text::of_raw(&key).to_wtf8().into_owned();
+        let text = Text::of_raw(&key);
+        if self.asked.is_some_and(|asked| !asked.iter().any(|asked| text.eq_str(asked))) {
+            self.keep_other(key);
+            return;
+        }
+        let text = text.to_wtf8().into_owned();
         let is_data = text == b"data";
         self.in_data = is_data;
         self.data_seen |= is_data;
-        let (count, members) = (self.known.len(), &mut self.skeleton.members);
+        let (count, members) = (self.skeleton.members.len(), &mut self.skeleton.members);
         match self.known.get(&text) {
             Some(place) => self.current = Some(*place),
             None if count == KEYS_MAX => self.skeleton.overflow = true,
@@ -207,6 +230,14 @@ impl Push {
                 self.known.insert(text, count);
                 self.current = Some(count);
             }
+        }
+    }
+
+    /// Keeps a key that nobody asks for, if it is the first.
+    fn keep_other(&mut self, key: Vec<u8>) {
+        if !std::mem::replace(&mut self.has_other, true) {
+            let member = Member { key, is_data: false, kind: Kind::Null, value: None };
+            self.skeleton.members.push(member);
         }
     }
 

@@ -32,7 +32,7 @@ impl<'a> Text<'a> {
         Self { body, encoded }
     }
 
-    fn code_points(&self) -> CodePoints<'a> {
+    pub(super) fn code_points(&self) -> CodePoints<'a> {
         CodePoints::new(self.body)
     }
 
@@ -71,6 +71,29 @@ impl<'a> Text<'a> {
             return self.code_points().eq(s.chars().map(u32::from));
         }
         self.body == s.as_bytes()
+    }
+
+    /// Returns whether the text begins with a character.
+    pub fn starts_with(&self, first: char) -> bool {
+        self.code_points().next() == Some(u32::from(first))
+    }
+
+    /// Returns the text as it is written, without its quotes.
+    pub(super) fn as_written(&self) -> &'a [u8] {
+        self.body
+    }
+
+    /// Returns the text in WTF-8 where it is written so.
+    pub(super) fn as_wtf8(&self) -> Option<&'a [u8]> {
+        let is_plain = !self.encoded
+            || (memchr::memchr(b'\\', self.body).is_none() && str::from_utf8(self.body).is_ok());
+        is_plain.then_some(self.body)
+    }
+
+    /// Returns the length of the text as it is written, in bytes; in WTF-8 it may be longer only
+    /// where bytes are no UTF-8.
+    pub(super) fn written_bytes(&self) -> usize {
+        self.body.len()
     }
 
     /// Returns whether the text has no unit.

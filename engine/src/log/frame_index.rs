@@ -28,13 +28,14 @@ pub(crate) struct FrameIndex {
     segment_id: u64,
     /// The index holds the frames before this offset.
     end: u64,
+    last_lsn: u64,
     by_session: HashMap<SessionKey, Vec<Spot>>,
 }
 
 impl FrameIndex {
     pub(crate) fn new(segment_id: u64) -> Self {
         let end = limit::SEGMENT_HEADER_BYTES;
-        Self { segment_id, end, by_session: HashMap::new() }
+        Self { segment_id, end, last_lsn: 0, by_session: HashMap::new() }
     }
 
     /// Returns the frames of a session, in order.
@@ -45,18 +46,23 @@ impl FrameIndex {
     /// Reads the headers up to `end`, where a group ends.
     pub(crate) fn extend(&mut self, file: &dyn File, path: &Path, end: u64) -> Result<(), Error> {
         let mut window = Window { file, start: 0, bytes: Vec::new() };
+        let unread = |error| Error::io(path, "the log cannot be read", error);
         while self.end < end {
             let offset = self.end;
-            let bytes = window
-                .at(offset, end)
-                .map_err(|error| Error::io(path, "the log cannot be read", error))?;
+            let bytes = window.at(offset, end).map_err(unread)?;
             let is_start = offset.is_multiple_of(limit::GROUP_ALIGN);
+            let next = offset.next_multiple_of(limit::GROUP_ALIGN);
             if !is_start && bytes.is_none_or(|bytes| field::is_zero(&bytes[..4])) {
-                self.end = offset.next_multiple_of(limit::GROUP_ALIGN);
+                self.end = next;
                 continue;
             }
-            let head = bytes.and_then(|bytes| FrameHead::parse(bytes).ok());
-            let Some(head) = head.filter(|it| it.is_at_its_place(self.segment_id, offset)) else {
+            let Some(head) = self.head(bytes, offset) else {
+                // Padding may be spoilt, as the walk has it, if the next frame lies behind it.
+                let behind = self.head(window.at(next, end).map_err(unread)?, next);
+                if !is_start && behind.is_some_and(|behind| behind.lsn == self.last_lsn + 1) {
+                    self.end = next;
+                    continue;
+                }
                 let message = "a frame that was there is not: run `log-verify` on the store";
                 return Err(Error::corrupt("frame/header", message).at(path, Some(offset)));
             };
@@ -67,8 +73,18 @@ impl FrameIndex {
                 record_count: head.record_count,
             });
             self.end = offset + head.frame_bytes();
+            self.last_lsn = head.lsn;
         }
         Ok(())
+    }
+
+    fn head(
+        &self,
+        bytes: Option<&[u8; limit::FRAME_HEADER_BYTES]>,
+        offset: u64,
+    ) -> Option<FrameHead> {
+        let head = FrameHead::parse(bytes?).ok()?;
+        head.is_at_its_place(self.segment_id, offset).then_some(head)
     }
 }
 

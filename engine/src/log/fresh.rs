@@ -14,7 +14,11 @@ use super::segment_header::SegmentHeader;
 use super::source::{Device, Window};
 use crate::backend::Error;
 use crate::storage::{Create, Volume, WriteFile};
+use std::io;
 use std::path::{Path, PathBuf};
+
+/// More spares than any store has.
+const NUMBERS_MAX: u32 = 1 << 16;
 
 /// Returns a file of at least so many zeros: a spare of which the device says that it is one, else
 /// a new one.
@@ -30,7 +34,7 @@ pub(crate) fn blank(volume: &dyn Volume, scene: &Scene, bytes: u64) -> Result<Sp
         // It is no spare, whatever it is called; the next open tries again.
         let _ = volume.remove(&spare.path);
     }
-    segment_file::make_spare(volume, &scene.dir, bytes, &mut |_| {})
+    segment_file::make_spare(volume, &scene.dir, bytes, &mut |_| Ok(()))
 }
 
 /// Makes sure that the device holds zeros only: asks it, or writes them again where it cannot be
@@ -38,7 +42,7 @@ pub(crate) fn blank(volume: &dyn Volume, scene: &Scene, bytes: u64) -> Result<Sp
 fn make_sure(file: &dyn WriteFile, path: &Path, bytes: u64) -> Result<bool, Error> {
     let Some(mut device) = Device::new(file, path, 0)? else {
         let doing = |error| Error::io(path, "the spare cannot be filled with zeros", error);
-        return segment_file::zero(file, 0, bytes, &mut |_| {}).map(|()| true).map_err(doing);
+        return segment_file::zero(file, 0, bytes, &mut |_| Ok(())).map(|()| true).map_err(doing);
     };
     let mut window = Window::new(&mut device, bytes);
     let mut offset = 0;
@@ -60,6 +64,20 @@ pub(crate) fn begin(
     header: &SegmentHeader,
 ) -> Result<PathBuf, Error> {
     segment_file::begin(volume, dir, blank, header, true).map_err(|not_begun| not_begun.error)
+}
+
+/// Takes a segment's name away, so that it can be given anew: after a sync of the directory that
+/// failed nobody knows whether the device has it, and a sync that follows may say that all is well
+/// because there is nothing left to do. A crash in between leaves a lost rename.
+pub(crate) fn unname(volume: &dyn Volume, dir: &Path, path: &Path) -> Result<PathBuf, Error> {
+    let is_free =
+        |to: &PathBuf| volume.stat(to).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let to = (1..NUMBERS_MAX).map(|number| dir.join(name::spare(number))).find(is_free);
+    let to = to.unwrap_or_else(|| dir.join(name::spare(NUMBERS_MAX)));
+    volume
+        .rename(path, &to)
+        .map_err(|error| Error::io(path, "the segment cannot be given its name anew", error))?;
+    Ok(to)
 }
 
 /// Gives a segment its name, durably.

@@ -8,6 +8,7 @@ use super::inner::Inner;
 use super::order::Prepared;
 use super::segment_file;
 use crate::backend::Durability;
+use std::io;
 use std::sync::{PoisonError, Weak};
 use std::time::Duration;
 
@@ -61,7 +62,13 @@ impl Inner {
     /// Makes the spares that the next rotations will use: none before the first, then one, and two
     /// while they come fast.
     fn make_spares(&self, seen: &mut Seen) {
+        // Whoever opens the store next takes what looks like a spare for his own: nobody does
+        // while one is being made.
+        let _busy = self.background.lock().unwrap_or_else(PoisonError::into_inner);
         let order = self.writer.order();
+        if order.poisoned.is_some() {
+            return;
+        }
         let first_lsn = order.segment.first_lsn;
         let bytes = (order.segment.bytes * 2).min(self.config.segment_bytes);
         drop(order);
@@ -81,11 +88,16 @@ impl Inner {
         }
     }
 
-    /// Lets the log go first between two steps of background work.
-    fn pace(&self) {
+    /// Lets the log go first between two steps of background work, and ends the work where the log
+    /// has ended: a reopen or a close waits for it.
+    fn pace(&self) -> io::Result<()> {
         if self.config.has_housekeeper {
             self.writer.lead_for_others();
             std::thread::sleep(Duration::from_millis(16));
+        }
+        match &self.writer.order().poisoned {
+            Some(why) => Err(io::Error::other(why.to_string())),
+            None => Ok(()),
         }
     }
 }

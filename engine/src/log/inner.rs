@@ -25,6 +25,8 @@ pub(crate) struct Inner {
     pub(crate) lock: Mutex<Option<StoreLock>>,
     pub(crate) rules: Mutex<Option<RecordedRules>>,
     pub(crate) indexes: Indexes,
+    /// Held while a file is made or changed that is not the leader's.
+    pub(crate) background: Mutex<()>,
 }
 
 impl Inner {
@@ -42,7 +44,9 @@ impl Inner {
         let message = "the store is being opened anew";
         let told = self.writer.poison(None, &Error::new(ErrorKind::Poisoned, message));
         self.writer.tell(told);
+        let idle = self.background.lock().unwrap_or_else(PoisonError::into_inner);
         self.writer.replace(|| open::open(&self.volume, &self.dir, &self.machine, &self.config))?;
+        drop(idle);
         self.indexes.clear();
         *self.rules.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.writer.bell.notify_one();
@@ -62,6 +66,7 @@ impl Inner {
         drop(order);
         self.writer.bell.notify_all();
         // A write in flight is waited for: the lock must outlive it.
+        drop(self.background.lock().unwrap_or_else(PoisonError::into_inner));
         drop(self.writer.io());
         held.give_back();
         closed

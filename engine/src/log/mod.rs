@@ -36,6 +36,7 @@ pub(crate) mod asked;
 pub(crate) mod opened;
 pub(crate) mod recovery;
 pub(crate) mod reader;
+mod look;
 mod config;
 mod slot;
 mod group;
@@ -55,6 +56,7 @@ mod native_log;
 #[doc(hidden)]
 pub use canary::Canary;
 pub use config::LogConfig;
+pub use look::{Look, LookedEnd, look};
 pub use native_log::Log;
 pub use order::Tail;
 

@@ -74,6 +74,7 @@ impl Log {
             lock: Mutex::new(Some(lock)),
             rules: Mutex::default(),
             indexes: Indexes::default(),
+            background: Mutex::default(),
         });
         let housekeeper = if inner.config.has_housekeeper {
             let weak = Arc::downgrade(&inner);
@@ -134,7 +135,8 @@ impl Log {
             let (bytes, limit) = (batch.rows.len() as u64, u64::from(limit::RECORDS_MAX));
             return Err(Refusal::TooLarge { what: Limited::Records, bytes, limit });
         }
-        if batch.first_seq + batch.rows.len() as u64 > limit::SEQ_MAX {
+        let end = batch.first_seq.checked_add(batch.rows.len() as u64);
+        if end.is_none_or(|end| end > limit::SEQ_MAX + 1) {
             return Err(Refusal::Full);
         }
         let limit = self.inner.config.frame_bytes();
@@ -151,25 +153,32 @@ impl Log {
     }
 }
 
-/// Refuses an append to a session that is not there, or not where the batch begins.
-fn check_append(order: &Order, key: SessionKey, first_seq: u64) -> Result<(), Refusal> {
-    let Some(session) = order.sessions.get(key) else { return Err(Refusal::NoSession) };
-    if session.standing.is_deleted {
-        return Err(Refusal::Deleted);
+/// Refuses an append to a session that is not there, or not where the batch begins. What was
+/// accepted before it may have fallen with its group since it was planned: then it is rewound.
+fn check_append(order: &Order, key: SessionKey, first_seq: u64) -> Result<(), AppendError> {
+    let session = order.sessions.get(key);
+    if session.is_some_and(|session| session.standing.is_deleted) {
+        return Err(AppendError::Refused(Refusal::Deleted));
     }
-    let actual = session.standing.next_seq;
-    if actual != first_seq {
-        return Err(Refusal::WrongSeq { expected: first_seq, actual });
+    let actual = session.map(|session| session.standing.next_seq);
+    if actual == Some(first_seq) {
+        return Ok(());
     }
-    Ok(())
+    if let Some(next_seq) = order.sessions.rewound(key) {
+        return Err(AppendError::Rewound { next_seq });
+    }
+    Err(AppendError::Refused(match actual {
+        Some(actual) => Refusal::WrongSeq { expected: first_seq, actual },
+        None => Refusal::NoSession,
+    }))
 }
 
 /// Refuses to create a session whose id was ever used.
-fn check_create(order: &Order, key: SessionKey) -> Result<(), Refusal> {
+fn check_create(order: &Order, key: SessionKey) -> Result<(), AppendError> {
     match order.sessions.get(key) {
         None => Ok(()),
-        Some(session) if session.standing.is_deleted => Err(Refusal::Deleted),
-        Some(_) => Err(Refusal::Exists),
+        Some(session) if session.standing.is_deleted => Err(AppendError::Refused(Refusal::Deleted)),
+        Some(_) => Err(AppendError::Refused(Refusal::Exists)),
     }
 }
 

@@ -17,30 +17,53 @@ use crate::machine::Machine;
 use crate::storage::{Create, Kind, Storage, Volume};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Makes the directory of a store where there is none.
 pub(crate) fn make_dir(volume: &dyn Volume, dir: &Path, config: &LogConfig) -> Result<(), Error> {
     let failed = |error| Error::io(dir, "the store's directory cannot be made", error);
     match volume.stat(dir) {
-        Ok(stat) if stat.kind == Kind::Directory => Ok(()),
+        Ok(stat) if stat.kind == Kind::Directory => sync_name(volume, dir).map_err(failed),
         Ok(_) => {
             let message = "a store is a directory, and this is none";
             Err(Error::new(ErrorKind::NotAStore, message).at(dir, None))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound && config.create => {
             volume.create_dir(dir).map_err(failed)?;
-            match dir.parent() {
-                Some(parent) => volume.sync_dir(parent).map_err(failed),
-                None => Ok(()),
-            }
+            volume.sync_dir(&parent(dir)).map_err(|error| {
+                // A later sync may have nothing left to do: the next open makes it anew.
+                let _ = volume.remove_dir(dir);
+                failed(error)
+            })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let message = "there is no store here";
             Err(Error::new(ErrorKind::NotAStore, message).at(dir, None))
         }
         Err(error) => Err(Error::io(dir, "the store's directory cannot be read", error)),
+    }
+}
+
+/// Returns the directory in which a path's last name stands.
+fn parent(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
+        Some(parent) => parent.to_owned(),
+        None => path.to_owned(),
+    }
+}
+
+/// Makes the name of a directory durable in which no store was made yet: whoever made it may have
+/// died before he synced it. A parent that we may not read is its owner's business.
+fn sync_name(volume: &dyn Volume, dir: &Path) -> io::Result<()> {
+    let is_new = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    if !volume.stat(&dir.join(name::STORE)).is_err_and(|error| is_new(&error)) {
+        return Ok(());
+    }
+    match volume.sync_dir(&parent(dir)) {
+        Err(error) if error.kind() != io::ErrorKind::PermissionDenied => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -11,13 +11,13 @@ use super::judge::judge;
 use super::judgement::Judgement;
 use super::limit::{GROUP_ALIGN, SEGMENT_HEADER_BYTES};
 use super::name;
-use super::scene::Scene;
+use super::scene::{Scene, SegmentFile};
 use super::segment_header::SegmentHeader;
 use super::source::{Cached, Source, patiently};
 use super::tail::{FileIs, LiveFacts, Placed, Seen, Verdict};
 use super::walk::{Start, walk};
 use crate::backend::{Error, ErrorKind};
-use crate::storage::Storage;
+use crate::storage::{File, Storage};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -71,6 +71,8 @@ impl LogReader {
             let looked = Scene::look(&*storage, dir)
                 .and_then(|scene| judge(&*storage, &scene).map(|judgement| (scene, judgement)));
             let (scene, judgement) = match looked {
+                // A directory that is not there is no file that vanished.
+                Err(error) if error.kind == ErrorKind::NotAStore => return Err(error),
                 Err(error) if error.kind == ErrorKind::Busy || is_absent(&error) => continue,
                 looked => looked?,
             };
@@ -151,7 +153,7 @@ impl LogReader {
             let next = segments.peek().and_then(|next| next.header.as_ref().ok());
             let next = next.filter(|next| next.prev_segment_id == header.segment_id);
             let end = next.map_or(header.segment_bytes, |next| next.prev_end_offset);
-            let opened = patiently(&file.path, 0, || self.storage.open(&file.path))?;
+            let opened = patiently(&file.path, 0, || self.open_segment(file))?;
             let mut source = Cached::new(&*opened, &file.path);
             // What was written since the store was judged is another reader's.
             let last = self.judgement.last.as_ref();
@@ -169,6 +171,21 @@ impl LogReader {
             expected = Some(next.clone());
         }
         Ok(())
+    }
+
+    /// Opens a segment. One that had no name yet may have got it since, and the name that it had
+    /// may be a new spare's.
+    fn open_segment(&self, segment: &SegmentFile) -> io::Result<Box<dyn File>> {
+        if !segment.is_unnamed {
+            return self.storage.open(&segment.path);
+        }
+        let named = segment.path.with_file_name(name::segment(segment.first_lsn));
+        let is_absent = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        let mut opened = self.storage.open(&named);
+        if opened.as_ref().is_err_and(is_absent) {
+            opened = self.storage.open(&segment.path);
+        }
+        if opened.as_ref().is_err_and(is_absent) { self.storage.open(&named) } else { opened }
     }
 }
 

@@ -8,7 +8,8 @@
 //! 3. everything above W is read from the device, and the judgement settles on that. Where the
 //!    file system has no such reads, the kept bytes above W are written again in place;
 //! 4. the last segment is synced again, so that the device has given up its own cache;
-//! 5. shells without a header go to `quarantine`, a lost rename is made up for;
+//! 5. shells without a header go to `quarantine`, a lost rename is made up for; a segment that
+//!    `STORE` does not name gets its name once more, since the sync of it may have failed;
 //! 6. a new segment is begun, if the row says so. No byte of the old file changes: the cut is a
 //!    statement in the new one's header;
 //! 7. a slot of `STORE` says that the store is open;
@@ -127,10 +128,14 @@ impl Recovery<'_> {
         let act = judgement.ruling.act;
         let end = match (judgement.last.take(), file) {
             (Some(mut last), Some(file)) => {
-                if last.file.is_unnamed {
-                    let path = &last.file.path;
+                if last.file.is_unnamed || !is_named_by_store(scene, &last) {
+                    let path = if last.file.is_unnamed {
+                        last.file.path.clone()
+                    } else {
+                        fresh::unname(self.volume, self.dir, &last.file.path)?
+                    };
                     last.file.path =
-                        fresh::name_it(self.volume, self.dir, path, last.header.first_lsn)?;
+                        fresh::name_it(self.volume, self.dir, &path, last.header.first_lsn)?;
                 }
                 match act {
                     Act::Use => go_on(last, file),
@@ -345,6 +350,14 @@ impl Recovery<'_> {
         let synced = self.volume.sync_dir(dir);
         synced.map_err(|error| Error::io(dir, "the directory cannot be synced", error))
     }
+}
+
+/// Returns whether `STORE` names a segment, and so whether its name was durable once.
+fn is_named_by_store(scene: &Scene, last: &LastSegment) -> bool {
+    scene.slot().is_some_and(|slot| {
+        (slot.active_first_lsn, slot.active_segment_id)
+            == (last.header.first_lsn, last.header.segment_id)
+    })
 }
 
 fn refuse(judgement: &Judgement) -> Result<(), Error> {

@@ -183,13 +183,15 @@ impl Scene {
 
     /// Returns the id of each witness and segment, with the file that has it.
     pub(crate) fn store_ids(&self) -> impl Iterator<Item = (StoreId, &Path)> {
-        let store = self.slot().map(|slot| (slot.store_id, Path::new(name::STORE)));
+        // A slot that does not count is a witness all the same.
+        let slots = self.store.iter().flat_map(|store| &store.slots).flatten();
+        let store = slots.map(|slot| (slot.store_id, Path::new(name::STORE)));
         let durable = self.durable.map(|durable| (durable.store_id, Path::new(name::DURABLE)));
         let segments = self.segments.iter().filter_map(|segment| {
             let header = segment.header.as_ref().ok()?;
             Some((header.store_id, segment.path.as_path()))
         });
-        store.into_iter().chain(segments).chain(durable)
+        store.chain(segments).chain(durable)
     }
 
     /// Returns the greatest epoch that a witness or a header names, 0 for none.

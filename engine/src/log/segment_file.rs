@@ -54,12 +54,15 @@ pub(crate) fn write_all(file: &dyn WriteFile, offset: u64, bytes: &[u8]) -> io::
     Ok(())
 }
 
-/// Writes zeros over a part of a file, in steps, each synced; calls `pace` between two steps.
+/// Is asked after each step of background work: it may wait, or end the work with an error.
+pub(crate) type Pace<'a> = dyn FnMut(u64) -> io::Result<()> + 'a;
+
+/// Writes zeros over a part of a file, in steps, each synced; asks `pace` after each.
 pub(crate) fn zero(
     file: &dyn WriteFile,
     from: u64,
     to: u64,
-    pace: &mut dyn FnMut(u64),
+    pace: &mut Pace<'_>,
 ) -> io::Result<()> {
     let zeros = vec![0; STEP_BYTES.min(to - from) as usize];
     let mut offset = from;
@@ -68,7 +71,7 @@ pub(crate) fn zero(
         write_all(file, offset, &zeros[..step as usize])?;
         file.sync_data()?;
         offset += step;
-        pace(step);
+        pace(step)?;
     }
     Ok(())
 }
@@ -78,7 +81,7 @@ pub(crate) fn make_spare(
     volume: &dyn Volume,
     dir: &Path,
     bytes: u64,
-    pace: &mut dyn FnMut(u64),
+    pace: &mut Pace<'_>,
 ) -> Result<Spare, Error> {
     let mut number = 1;
     let (path, file) = loop {

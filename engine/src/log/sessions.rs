@@ -228,6 +228,11 @@ impl Sessions {
         }
     }
 
+    /// Returns the seq to which a session was rewound, if it was not told yet.
+    pub(crate) fn rewound(&self, key: SessionKey) -> Option<u64> {
+        self.rewound.get(&key).copied()
+    }
+
     /// Returns the seq to which a session was rewound, once.
     pub(crate) fn take_rewound(&mut self, key: SessionKey) -> Option<u64> {
         if self.rewound.is_empty() { None } else { self.rewound.remove(&key) }

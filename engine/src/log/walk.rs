@@ -140,6 +140,8 @@ pub(crate) fn walk(
                 take(&frame);
             }
             Place::Zeros if walked.skip_padding(&mut window)? => {}
+            Place::Zeros | Place::BadBody(_) | Place::Stale | Place::Misdirected | Place::Bytes
+                if walked.skip_spoilt_padding(&mut window, start.segment_id)? => {}
             Place::Zeros => break At::ZerosThenBytes,
             Place::BadBody(head) => {
                 walked.durable_lsn_behind = head.durable_lsn;
@@ -198,6 +200,29 @@ impl Walked {
         }
         self.stop_offset = next;
         Ok(true)
+    }
+}
+
+impl Walked {
+    /// Goes from the end of a frame over anything to the next multiple of 4,096, if the very frame
+    /// lies there that is expected: then none lies between. Without this a bit that rots in the
+    /// padding of a group would cut every group behind it.
+    fn skip_spoilt_padding(
+        &mut self,
+        window: &mut Window<'_>,
+        segment_id: u64,
+    ) -> Result<bool, Error> {
+        let next = self.stop_offset.next_multiple_of(GROUP_ALIGN);
+        if next == self.stop_offset {
+            return Ok(false);
+        }
+        match look(window, segment_id, next)? {
+            Place::Frame(head) if (head.lsn, head.prev) == (self.next_lsn, self.digest) => {
+                self.stop_offset = next;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
     }
 }
 

@@ -36,7 +36,7 @@ struct Held {
 }
 
 /// Looks at the order before a frame gets its place, and may refuse it.
-pub(crate) type Check = Box<dyn FnOnce(&Order) -> Result<(), Refusal> + Send>;
+pub(crate) type Check = Box<dyn FnOnce(&Order) -> Result<(), AppendError> + Send>;
 
 /// The writer of a store.
 pub(crate) struct Writer {
@@ -98,10 +98,10 @@ impl Writer {
         &self,
         prepared: Prepared,
         durability: Durability,
-        check: impl FnOnce(&Order) -> Result<(), Refusal>,
+        check: impl FnOnce(&Order) -> Result<(), AppendError>,
     ) -> Result<Commit, AppendError> {
         let mut order = self.settled()?;
-        check(&order).map_err(AppendError::Refused)?;
+        check(&order)?;
         if durability == Durability::Buffered {
             let commit = order
                 .accept(prepared, durability, Listener::Nobody)
@@ -152,8 +152,8 @@ impl Writer {
         if order.poisoned.is_some() {
             return Some((held.done, Err(AppendError::Refused(Refusal::Poisoned))));
         }
-        if let Err(refusal) = (held.check)(order) {
-            return Some((held.done, Err(AppendError::Refused(refusal))));
+        if let Err(error) = (held.check)(order) {
+            return Some((held.done, Err(error)));
         }
         if held.durability == Durability::Buffered {
             let result = order.accept(held.prepared, held.durability, Listener::Nobody);
@@ -405,7 +405,7 @@ impl Writer {
             Ok(()) => Ok(true),
             Err(not) if not.is_unknown => Err(not.error),
             Err(_) => {
-                segment_file::zero(&*io.file, from, to, &mut |_| {}).map_err(|error| {
+                segment_file::zero(&*io.file, from, to, &mut |_| Ok(())).map_err(|error| {
                     Error::io(&io.path, "the failed group cannot be overwritten", error)
                 })?;
                 Ok(false)

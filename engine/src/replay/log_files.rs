@@ -57,6 +57,7 @@ impl EventSource for LogFiles<'_> {
             generation: target.generation.map(|generation| generation.number),
             frame_bytes_max: self.frame_bytes_max,
             reads: |_| true,
+            wanted: Vec::new(),
         };
         let mut records = Records { sink, session: Vec::new(), format: 0, is_over: false };
         let reading = read::read(&*file, stat.bytes, &options, &mut records).map_err(unread)?;

@@ -230,7 +230,9 @@ impl Files {
                 }
             };
             let seen = session.seen.as_ref().map(|(_, stat, _)| *stat);
-            session.log = Some(LogFile::open(&*self.volume, &self.root, self.layout, path, seen)?);
+            let log = LogFile::open(&*self.volume, &self.root, self.layout, path, seen);
+            session.log = Some(self.mind_poison(log)?);
+            self.opened(id);
         }
         session.log.as_mut().ok_or(AppendError::Refused(Refusal::NoSession))
     }
@@ -274,6 +276,14 @@ impl Files {
         }
         let session = self.session(id);
         let mut session = lock(&session);
+        if session.log.is_none() && durability == Durability::Synced {
+            // What an earlier process wrote may be in the cache only; opening it syncs it.
+            self.writable()?;
+            match self.open_log(&mut session, id) {
+                Err(AppendError::Refused(Refusal::NoSession)) => return Ok(()),
+                opened => drop(opened?),
+            }
+        }
         self.raise_session(&mut session, durability)
     }
 

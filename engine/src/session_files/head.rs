@@ -10,7 +10,7 @@ use super::layout::{Layout, Presence};
 use super::spell::document;
 use crate::backend::Refusal;
 use crate::dsh::header;
-use crate::json::Json;
+use crate::json::{Document, Json};
 use crate::rules::SessionHeader;
 
 /// A header that the host reads back.
@@ -43,7 +43,9 @@ impl Head {
         if !is_own {
             return Err(malformed("names another session".to_owned()));
         }
-        let judged = header::judge(line.as_bytes(), Some(u64::from(format)));
+        let read = Document::parse(line.as_str());
+        let read = read.as_ref().map(Document::root).map_err(|defect| *defect);
+        let judged = header::judge(line.as_bytes(), read, Some(u64::from(format)));
         let unread = |host: String| malformed(format!("is none that the host reads: {host}"));
         let header = judged.header.map_err(|fault| unread(fault.message))?;
         if let Some((_, host)) = header.late() {

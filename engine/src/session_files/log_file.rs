@@ -84,6 +84,11 @@ impl LogFile {
         if seen.is_some_and(|seen| seen != found.stat) {
             return Err(AppendError::Refused(Refusal::ForeignWrite { path }));
         }
+        // A process that died may have left what we read, or the log's name, in the cache only. It
+        // counts as synced from here on, so it has to be.
+        file.sync_data().and_then(|()| volume.sync_dir(dir)).map_err(|error| {
+            AppendError::Unknown(Error::io(&path, "cannot sync the log", error))
+        })?;
         let Look { header, events, last_time_ms, cut, recovered, stat } = found;
         let bytes = cut.unwrap_or(stat.bytes);
         // What is torn was never acknowledged, so what lies before it is what counts.

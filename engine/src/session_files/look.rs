@@ -176,6 +176,7 @@ fn scan(
         generation: Some(root.generation.number),
         frame_bytes_max: FRAME_BYTES_MAX,
         reads: |_| true,
+        wanted: Vec::new(),
     };
     read::read(&*storage.open(path)?, bytes, &options, sink)
 }

@@ -21,13 +21,12 @@ use crate::storage::{Kind, Storage};
 /// Bytes of one name in a directory.
 const NAME_BYTES_MAX: u64 = 255;
 
+/// Logs of both encodings lie in one root.
+const MIXED_ENCODING: &str = "directory/mixed-encoding";
+
 /// For these a host refuses a whole root.
-const REFUSED: [&str; 4] = [
-    "directory/unreadable",
-    "directory/mixed-encoding",
-    "directory/flat-file",
-    "directory/duplicate-id",
-];
+const REFUSED: [&str; 4] =
+    ["directory/unreadable", MIXED_ENCODING, "directory/flat-file", "directory/duplicate-id"];
 
 /// What all logs of a store have in common.
 #[derive(Clone, Debug)]
@@ -159,7 +158,11 @@ impl Root {
             return Ok(nothing());
         }
         let discovery = discover(storage, path, &discover::Options { base: path.clone() });
-        let refused = discovery.faults.iter().find(|fault| REFUSED.contains(&fault.rule));
+        // A host of format 0 looks for logs of its own format only: a session that was carried
+        // over to a newer one, in the other encoding, keeps no other from it.
+        let minds = |rule| self.generation.number > 0 || rule != MIXED_ENCODING;
+        let mut faults = discovery.faults.iter();
+        let refused = faults.find(|fault| REFUSED.contains(&fault.rule) && minds(fault.rule));
         match refused {
             Some(fault) => {
                 let (kind, message) = (ErrorKind::Config, fault.message.clone());

@@ -55,6 +55,11 @@ pub(super) fn publish(
         });
     }
     let synced = volume.sync_dir(&place.dir);
+    if synced.is_err() {
+        // A second sync would call a name durable that this one lost: whoever went on in a log that
+        // only the cache shows would lose it with all that was acknowledged behind.
+        let _ = volume.remove(&place.log);
+    }
     let _ = volume.remove(&temporary);
     let stat = synced.and_then(|()| volume.stat(&place.log));
     let stat = stat.map_err(|error| {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
+use super::config::Encoding;
 use super::files::{Files, Session, lock};
 use super::look::{self, Look, Loose};
 use super::place::{Found, other_encoding};
@@ -100,7 +101,9 @@ impl Files {
             return Ok(());
         }
         for (event, seq) in queue.iter().zip(first..) {
-            let loose = Loose::of(event, seq, first);
+            // In plain text batches leave no trace, and so they have none before they are written.
+            let batch = if self.config.encoding == Encoding::Plain { seq } else { first };
+            let loose = Loose::of(event, seq, batch);
             if seq >= from && take(&loose.stored(false)).is_break() {
                 break;
             }

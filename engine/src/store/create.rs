@@ -42,6 +42,8 @@ impl Held {
         if is_there {
             return Err(AppendError::Refused(Refusal::Exists));
         }
+        // What was taken back was of the session that this one replaces.
+        self.slot.rewound = None;
         let mut tape = Tape::new();
         let what = match Scanner::new().scan(&header.json, &mut tape) {
             Ok(root) if tape.json(&header.json, root).is_object() => return Ok(()),

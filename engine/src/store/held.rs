@@ -58,7 +58,18 @@ impl Held {
         self.slot.state = None;
         let earlier = self.slot.rewound.unwrap_or(next_seq);
         self.slot.rewound = Some(next_seq.min(earlier));
+        // Its creation may have been taken back: then there is no session, and it can be created.
+        if next_seq == 0 && matches!(self.live.shared.backend.find(&self.live.id), Ok(None)) {
+            self.live.set_status(Status::Absent);
+        }
         self.live.announce(News::Rewound(next_seq));
+    }
+
+    /// Takes in a rewind that the caller is being told of.
+    fn rewound_now(&mut self, next_seq: u64) {
+        let _ = self.live.shared.backend.take_rewound(&self.live.id);
+        self.rewind(next_seq);
+        self.slot.rewound = None;
     }
 
     /// Returns the state, folded from the log if need be.
@@ -149,8 +160,11 @@ impl Held {
         let passage = shared.life.pass(self.live.generation).map_err(AppendError::Refused)?;
         let raised = shared.backend.raise(&self.live.id, durability);
         drop(passage);
-        if raised.is_err() {
-            self.slot.state = None;
+        match raised {
+            // Told now, so neither the mark nor the next append tells it again.
+            Err(AppendError::Rewound { next_seq }) => self.rewound_now(next_seq),
+            Err(_) => self.slot.state = None,
+            Ok(()) => {}
         }
         raised
     }
@@ -216,12 +230,8 @@ impl Held {
                 self.live.announce(News::Committed { batch, commit, is_traced });
             }
             Err(AppendError::Unknown(_)) => self.slot.state = None,
-            Err(AppendError::Rewound { next_seq }) => {
-                // Told with this very append, so the mark is not told again.
-                let _ = self.live.shared.backend.take_rewound(&self.live.id);
-                self.rewind(*next_seq);
-                self.slot.rewound = None;
-            }
+            // Told with this very append, so the mark is not told again.
+            Err(AppendError::Rewound { next_seq }) => self.rewound_now(*next_seq),
             Err(_) => {
                 if let Some(state) = &mut self.slot.state {
                     state.forget_ahead();

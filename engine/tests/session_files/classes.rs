@@ -204,6 +204,24 @@ fn idle_logs_beyond_a_number_are_let_go_and_taken_up_again() {
 }
 
 #[test]
+fn idle_logs_that_were_found_are_let_go_as_well() {
+    let sim = Sim::new(1);
+    let id = |n: usize| format!("s{n}");
+    let made = open(&sim, Encoding::Plain);
+    for n in 0..300 {
+        create(&made, &id(n), Vec::new());
+    }
+    made.close().expect("nothing waits");
+    let store = open(&sim, Encoding::Plain);
+    for n in 0..300 {
+        append(&store, &id(n), 0, &["x"]).expect("it is free");
+    }
+    let other = open(&sim, Encoding::Plain);
+    let is_held = |n: usize| append(&other, &id(n), 1, &["other"]).is_err();
+    assert_eq!([0, 40, 299].map(is_held), [false, false, true]);
+}
+
+#[test]
 fn buffered_batches_may_be_submitted() {
     let sim = Sim::new(1);
     let config = FilesConfig { buffer_ms_max: 1, ..config(Encoding::Plain) };

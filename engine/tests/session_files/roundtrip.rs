@@ -143,6 +143,7 @@ proptest! {
         let bytes = file.stat().expect("it is open").bytes;
         let options = read::Options {
             zstd: !is_plain, generation: Some(0), frame_bytes_max: 1 << 30, reads: |_| true,
+            wanted: Vec::new(),
         };
         let mut sink = Read::default();
         let reading = read::read(&*file, bytes, &options, &mut sink).expect("readable");

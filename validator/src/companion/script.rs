@@ -6,10 +6,14 @@
 
 use gatelog_engine::companion::{RuleId, Violation};
 use gatelog_engine::event::Event;
-use gatelog_engine::json::{self, Json};
+use gatelog_engine::json::{self, Brief, Document, Json};
 
 /// How much of a value a message shows, in bytes; ids that people see are far shorter.
 const SHOWN_BYTES_MAX: usize = 240;
+
+/// Texts up to this many bytes, as written, are spelled whole before they are cut: every one of the
+/// bytes that are shown may be written as an escape.
+const SPELLED_BYTES_MAX: usize = 1 << 12;
 
 /// A JavaScript value: JSON, or nothing for `undefined`.
 pub(super) type Value<'a> = Option<Json<'a>>;
@@ -96,12 +100,23 @@ pub(super) fn number(value: Value<'_>) -> Option<f64> {
 
 /// Prints a value as a template literal does.
 pub(super) fn shown(value: Value<'_>) -> String {
-    value.map_or_else(|| "undefined".to_owned(), |json| short(json.to_js_string()))
+    let Some(json) = value else { return "undefined".to_owned() };
+    let cut = beginning(json);
+    short(cut.as_ref().map_or(json, Document::root).to_js_string())
 }
 
 /// Prints a value as `JSON.stringify` does.
 pub(super) fn quoted(value: Value<'_>) -> String {
-    value.map_or_else(|| "undefined".to_owned(), |json| short(json.to_json()))
+    let Some(json) = value else { return "undefined".to_owned() };
+    let cut = beginning(json);
+    short(cut.as_ref().map_or(json, Document::root).to_json())
+}
+
+/// Returns the beginning of a long text, which is all that is shown of it.
+fn beginning(json: Json<'_>) -> Option<Document> {
+    let is_long = json.is_string() && json.raw().len() > SPELLED_BYTES_MAX;
+    // A text that is cut is JSON; were it not, the whole would be spelled.
+    is_long.then(|| Document::parse(json.cut(SPELLED_BYTES_MAX)).ok()).flatten()
 }
 
 /// Cuts what nobody reads to the end.
@@ -128,8 +143,20 @@ pub(super) enum Held {
     Number(f64),
     /// A string, as WTF-8.
     Text(Box<[u8]>),
+    /// A long string.
+    Long(Brief, Beginning),
     /// An object or an array, as it prints; it is identical to nothing that is read later.
     Reference(Box<str>),
+}
+
+/// The beginning of a long text, for messages; it decides nothing, so that all are equal.
+#[derive(Clone, Debug)]
+pub(super) struct Beginning(Box<str>);
+
+impl PartialEq for Beginning {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
 impl Held {
@@ -139,7 +166,10 @@ impl Held {
         if let Some(number) = json.as_number() {
             Self::Number(number)
         } else if let Some(text) = json.as_text() {
-            Self::Text(text.to_wtf8().into())
+            match text.brief() {
+                Some(brief) => Self::Long(brief, Beginning(shown(value).into())),
+                None => Self::Text(text.to_wtf8().into()),
+            }
         } else if let Some(bool) = json.as_bool() {
             Self::Bool(bool)
         } else if json.is_null() {
@@ -159,6 +189,9 @@ impl Held {
             (Self::Text(text), Some(json)) => {
                 json.as_text().is_some_and(|other| *other.to_wtf8() == **text)
             }
+            (Self::Long(brief, _), Some(json)) => {
+                json.as_text().and_then(|other| other.brief()) == Some(*brief)
+            }
             _ => false,
         }
     }
@@ -176,7 +209,7 @@ impl Held {
             Self::Bool(bool) => bool.to_string(),
             Self::Number(number) => json::display(*number),
             Self::Text(text) => short(String::from_utf8_lossy(text).into_owned()),
-            Self::Reference(text) => text.to_string(),
+            Self::Reference(text) | Self::Long(_, Beginning(text)) => text.to_string(),
         }
     }
 }

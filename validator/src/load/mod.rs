@@ -19,15 +19,19 @@
 
 pub mod message;
 pub mod request;
+pub mod order;
+pub mod places;
 pub mod surface;
 
+use crate::load::places::Places;
 use crate::load::surface::Surface;
 use gatelog_engine::companion::{Companion, RuleId};
-use gatelog_engine::dsh::closer::Closers;
+use gatelog_engine::dsh::closer::{self, Closers};
 use gatelog_engine::dsh::fault::{FaultKind, clip};
 use gatelog_engine::dsh::header::Header;
 use gatelog_engine::dsh::legacy::{self, Earlier, Shape};
 use gatelog_engine::dsh::record::Record;
+use gatelog_engine::dsh::vocabulary::PACKED;
 use gatelog_engine::event::{Event, Place};
 
 /// The stages of the host's loader, in the order in which they speak.
@@ -50,6 +54,10 @@ pub enum Stage {
     /// The events one by one.
     Replay,
 }
+
+/// The types of which the loader, or what it asks, reads the payload.
+pub const READS: &[&[&str]] =
+    &[message::KINDS, &[request::KIND], closer::KINDS, legacy::KINDS, &PACKED];
 
 /// Why the loader refuses a log.
 #[derive(Clone, Debug)]
@@ -85,6 +93,8 @@ pub struct Load {
     refused: u64,
     /// The first rule that the record at hand breaks.
     at_hand: Option<Refusal>,
+    /// Where events are that a rule may still name.
+    pub places: Places,
 }
 
 /// How many flaws of one log are kept.
@@ -112,6 +122,7 @@ impl Load {
             closers_failed: false,
             refused: 0,
             at_hand: None,
+            places: Places::default(),
         };
         if let Some((rule, inner)) = header.late() {
             let place = Place { line: Some(1), byte: Some(0), ..Place::default() };
@@ -163,6 +174,7 @@ impl Load {
     /// Takes one record; hands it on in its present form, with whether it was found lawful here.
     pub fn take(&mut self, record: &Record<'_>, next: &mut dyn FnMut(&Event<'_>, bool)) {
         self.at_hand = None;
+        self.places.take(&record.event);
         if self.format != 0 {
             self.later_format(record);
             next(&record.event, true);
@@ -230,7 +242,7 @@ impl Load {
         let (stage, what) = match event.kind {
             "request/header-delta" => (Stage::RetiredDelta, "request/header-delta event"),
             "mode/set" => (Stage::RetiredMode, "mode/set event"),
-            "request/header" => {
+            request::KIND => {
                 if !record.has_data || event.data.is_null() {
                     let what = if record.has_data { "null" } else { "undefined" };
                     let inner =

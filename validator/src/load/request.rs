@@ -9,13 +9,16 @@ use gatelog_engine::companion::RuleId;
 use gatelog_engine::event::Event;
 use gatelog_engine::json::Json;
 
+/// The one type that is judged here.
+pub const KIND: &str = "request/header";
+
 /// Judges a `request/header`; the first rule that it breaks.
 ///
 /// # Errors
 ///
 /// The rule, and the host's words for it without their subject.
 pub fn judge(event: &Event<'_>) -> Result<(), (RuleId, &'static str)> {
-    if event.kind != "request/header" {
+    if event.kind != KIND {
         return Ok(());
     }
     let header = event.data.get("header").filter(Json::is_object);

@@ -8,6 +8,7 @@
 //! `docs/dsh-format.md`, section 8.1.
 
 use crate::load::message::message_of;
+use crate::load::order::{NoRange, Order, Range};
 use gatelog_engine::companion::{Companion, End, Listens, RuleId, Violation};
 use gatelog_engine::dsh::vocabulary::is_surface;
 use gatelog_engine::event::{Event, SurfaceOp};
@@ -19,14 +20,14 @@ use std::collections::{HashMap, HashSet};
 struct ResultNode {
     /// Digest of the payload without the content of its one block.
     digest: u128,
-    /// The message id, as JSON text.
+    /// The message id, as JSON text; a long one in brief.
     message_id: Vec<u8>,
 }
 
 /// The surface, folded along a log.
 #[derive(Clone, Debug)]
 pub struct Surface {
-    nodes: Vec<u64>,
+    nodes: Order,
     results: HashMap<u64, ResultNode>,
     /// Bit N says whether event N carries a message.
     messages: Vec<u64>,
@@ -36,7 +37,7 @@ pub struct Surface {
 impl Default for Surface {
     fn default() -> Self {
         Self {
-            nodes: Vec::new(),
+            nodes: Order::default(),
             results: HashMap::new(),
             messages: Vec::new(),
             keys: DigestKeys::new(),
@@ -104,7 +105,7 @@ impl Surface {
     /// Returns about how many bytes the state takes.
     pub fn state_bytes(&self) -> usize {
         let results = self.results.values().map(|node| node.message_id.len() + 64);
-        (self.nodes.len() + self.messages.len()) * 8 + results.sum::<usize>()
+        self.nodes.state_bytes() + self.messages.len() * 8 + results.sum::<usize>()
     }
 
     /// Returns the message id, as JSON text, that the event at a seq carries.
@@ -121,25 +122,24 @@ impl Surface {
     }
 
     /// Judges rule S6 and returns the range of nodes that a replacement removes.
-    fn range(&self, start: u64, end: u64) -> Result<std::ops::Range<usize>, Violation> {
-        // What is replaced is nearly always near the end.
-        let find = |seq: u64| self.nodes.iter().rposition(|node| *node == seq);
-        let from = find(start).ok_or_else(|| {
-            let message = format!("surface replace: start seq {start} not found in surface");
-            flaw("surface/unknown-node", message)
-        })?;
-        let to = find(end).ok_or_else(|| {
-            let message = format!("surface replace: end seq {end} not found in surface");
-            flaw("surface/unknown-node", message)
-        })?;
-        if from > to {
-            let message = format!(
-                "surface replace: start seq {start} (index {from}) is after end seq {end} (index \
-                 {to})"
-            );
-            return Err(flaw("surface/reversed-range", message));
-        }
-        Ok(from..to + 1)
+    fn range(&self, start: u64, end: u64) -> Result<Range, Violation> {
+        self.nodes.range(start, end).map_err(|why| match why {
+            NoRange::NoStart => {
+                let message = format!("surface replace: start seq {start} not found in surface");
+                flaw("surface/unknown-node", message)
+            }
+            NoRange::NoEnd => {
+                let message = format!("surface replace: end seq {end} not found in surface");
+                flaw("surface/unknown-node", message)
+            }
+            NoRange::Reversed { start: from, end: to } => {
+                let message = format!(
+                    "surface replace: start seq {start} (index {from}) is after end seq {end} \
+                     (index {to})"
+                );
+                flaw("surface/reversed-range", message)
+            }
+        })
     }
 
     /// Judges rule S8.
@@ -272,9 +272,9 @@ impl Companion for Surface {
             Some(SurfaceOp::Append) => provenance(event, &[]),
             Some(SurfaceOp::Replace { start, end }) => {
                 let range = self.range(start, end)?;
-                let removed = &self.nodes[range];
-                provenance(event, removed)?;
-                self.rewrite(event, removed)
+                let removed: Vec<u64> = self.nodes.nodes(range).collect();
+                provenance(event, &removed)?;
+                self.rewrite(event, &removed)
             }
         }
     }
@@ -297,14 +297,15 @@ impl Companion for Surface {
         match range {
             None => self.nodes.push(seq),
             Some(range) => {
-                for node in self.nodes.splice(range, [seq]) {
+                for node in self.nodes.nodes(range) {
                     self.results.remove(&node);
                 }
+                self.nodes.replace(range, seq);
             }
         }
         if event.kind == "tool/result" {
             let id = message_of(event).and_then(|message| message.get("id"));
-            let message_id = id.map_or_else(|| b"null".to_vec(), |id| id.raw().to_vec());
+            let message_id = id.map_or_else(|| b"null".to_vec(), |id| id.remembered());
             let digest = digest(event.data, &self.keys);
             self.results.insert(seq, ResultNode { digest, message_id });
         }

@@ -40,8 +40,8 @@ pub fn answer(report: &Report) -> Answer {
         host: match report.host {
             HostAct::Loads => Act::Loads,
             HostAct::Repairs => Act::Repairs,
-            // No file of the host's is read by nobody.
-            HostAct::Refuses | HostAct::None => Act::Refuses,
+            HostAct::Refuses => Act::Refuses,
+            HostAct::None => panic!("a session file has a host: {report:?}"),
         },
         events: report.events,
         closers: report.closers,

@@ -93,7 +93,9 @@ fn a_verify_loop_beside_four_threads_that_append_finds_nothing() {
             }
             looks
         });
-        writers.into_iter().for_each(|writer| writer.join().expect("it wrote"));
+        for writer in writers {
+            writer.join().expect("it wrote");
+        }
         is_done.store(true, Ordering::Relaxed);
         looker.join().expect("it found nothing")
     });

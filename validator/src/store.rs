@@ -326,14 +326,8 @@ impl SessionSink for Hearing {
     fn event(&mut self, stored: &Stored<'_>, place: Place, rules: Option<&RecordedRules>) {
         let Some(mut judge) = self.judge.take() else { return };
         let is_foreign = self.is_foreign(stored.kind, place, rules);
-        let [data, sources, surface] = &mut self.tapes;
-        let scanner = &mut self.scanner;
         let mut violations = Vec::new();
-        let read = scan(scanner, data, Some(stored.data)).and_then(|data| {
-            let sources = scan(scanner, sources, stored.sources)?;
-            Some((data?, sources, scan(scanner, surface, stored.surface)?))
-        });
-        if let Some((data, sources, surface)) = read {
+        if let Ok((data, sources, surface)) = read(&mut self.scanner, &mut self.tapes, stored) {
             let time_ms = stored.time_ms as f64;
             let event = Event {
                 seq: stored.seq,
@@ -365,14 +359,30 @@ impl SessionSink for Hearing {
     }
 }
 
-/// Scans a text, if there is one. Nothing if it is no JSON.
+/// A text is no JSON.
+struct NotJson;
+
+/// Payload, sources and surface of an event.
+type Texts<'a> = (Json<'a>, Option<Json<'a>>, Option<Json<'a>>);
+
+fn read<'a>(
+    scanner: &mut Scanner,
+    [data, sources, surface]: &'a mut [Tape; 3],
+    stored: &Stored<'a>,
+) -> Result<Texts<'a>, NotJson> {
+    let data = scan(scanner, data, Some(stored.data))?.ok_or(NotJson)?;
+    let sources = scan(scanner, sources, stored.sources)?;
+    Ok((data, sources, scan(scanner, surface, stored.surface)?))
+}
+
+/// Scans a text, if there is one.
 fn scan<'a>(
     scanner: &mut Scanner,
     tape: &'a mut Tape,
     text: Option<&'a [u8]>,
-) -> Option<Option<Json<'a>>> {
-    let Some(text) = text else { return Some(None) };
+) -> Result<Option<Json<'a>>, NotJson> {
+    let Some(text) = text else { return Ok(None) };
     tape.clear();
-    let root = scanner.scan(text, tape).ok()?;
-    Some(Some(tape.json(text, root)))
+    let root = scanner.scan(text, tape).map_err(|_| NotJson)?;
+    Ok(Some(tape.json(text, root)))
 }

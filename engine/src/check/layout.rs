@@ -153,9 +153,9 @@ impl Layout {
             }),
         };
         if let Some(at) = spares.iter().rposition(|file| file.header.as_ref().is_ok_and(follows)) {
-            let lost = spares.swap_remove(at);
-            self.bytes += lost.bytes;
-            self.segments.push(lost);
+            let unnamed = spares.swap_remove(at);
+            self.bytes += unnamed.bytes;
+            self.segments.push(unnamed);
         }
     }
 

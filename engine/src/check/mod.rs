@@ -7,7 +7,8 @@
 //!
 //! An open of a store looks at what it needs. Here everything is looked at: each checksum, place,
 //! padding and link, the chain of digests, each statement of a header about the segment before,
-//! each session table, each witness. Where the log ends, W alone decides (`docs/format.md`, section 7).
+//! each session table, each witness. Where the log ends, W alone decides (`docs/format.md`,
+//! section 7).
 //!
 //! It is safe on a store that is being written: the durable end is read first, nothing above it is
 //! called damaged, and what looks damaged below is read afresh before it is a finding.

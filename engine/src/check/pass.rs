@@ -100,7 +100,7 @@ impl<'a, S: Sinks> Pass<'a, S> {
             } else {
                 let mut said = Vec::new();
                 header::statements(file, found, &mut said);
-                said.into_iter().for_each(|finding| self.say(finding));
+                self.say_all(said);
             }
             if index == last {
                 self.last_segment(file, found, last + 1)?;
@@ -202,7 +202,7 @@ impl<'a, S: Sinks> Pass<'a, S> {
         self.last_lsn = head.lsn;
         let mut said = Vec::new();
         self.sessions.take(index, decoded, segment, &mut |finding| said.push(finding));
-        said.into_iter().for_each(|finding| self.say(finding));
+        self.say_all(said);
     }
 
     /// Compares what the witnesses state of the frame that a walk just took.
@@ -246,6 +246,12 @@ impl<'a, S: Sinks> Pass<'a, S> {
             finding.place.segment == Some(segment) && rules.contains(&finding.rule)
         };
         self.findings.iter().any(is_it)
+    }
+
+    fn say_all(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
+            self.say(finding);
+        }
     }
 
     pub(super) fn say(&mut self, finding: Finding) {

@@ -61,7 +61,7 @@ impl Expected {
         let Some(head) = head.filter(|head| head.frame_bytes() <= left) else {
             return Ok(Stands::Bytes);
         };
-        let is_whole = self.is_whole(reader, &head, self.offset)?;
+        let is_whole = is_whole(reader, &head, self.offset)?;
         Ok(match (head.is_at_its_place(self.segment_id, self.offset), is_whole) {
             (true, true) => Stands::Unchained,
             (true, false) => Stands::BadBody(head.durable_lsn),
@@ -69,12 +69,6 @@ impl Expected {
             (false, true) => Stands::Stale,
             (false, false) => Stands::Bytes,
         })
-    }
-
-    fn is_whole(&self, reader: &Reader, head: &FrameHead, offset: u64) -> Result<bool, Error> {
-        let count = head.padded_body_bytes();
-        let body = reader.read(offset + FRAME_HEADER_BYTES as u64, count)?;
-        Ok(read_frame(*head, &body).is_ok())
     }
 
     /// Returns the greatest `durable_lsn` of the headers from the place up to `end`, 0 for none.
@@ -92,7 +86,7 @@ impl Expected {
                 let claims = s == self.offset
                     || budget > 0 && {
                         budget = budget.saturating_sub(head.frame_bytes());
-                        self.is_whole(reader, &head, s)?
+                        is_whole(reader, &head, s)?
                     };
                 if claims {
                     next = s + head.frame_bytes();
@@ -115,4 +109,11 @@ impl Expected {
         let most = self.lsn.saturating_add((s - self.offset) / FRAME_HEADER_BYTES as u64);
         self.lsn < head.lsn && head.lsn <= most
     }
+}
+
+/// Returns whether the body behind a header checks.
+fn is_whole(reader: &Reader, head: &FrameHead, offset: u64) -> Result<bool, Error> {
+    let count = head.padded_body_bytes();
+    let body = reader.read(offset + FRAME_HEADER_BYTES as u64, count)?;
+    Ok(read_frame(*head, &body).is_ok())
 }

@@ -234,14 +234,13 @@ impl<'s, S: Sinks> Sessions<'s, S> {
     /// Puts the events of a frame into the line.
     fn wait(&mut self, index: usize, head: &FrameHead) {
         let Some(at) = self.by_key.get(&head.session).copied() else { return };
-        let waiting = match self.waits.get(&at) {
-            Some(waiting) => *waiting,
-            None => {
-                let Some(check) = self.all[at].check.take() else { return };
-                self.waits.insert(at, self.waiting.len());
-                self.waiting.push(Waiting { session: at, check, frames: Vec::new() });
-                self.waiting.len() - 1
-            }
+        let waiting = if let Some(waiting) = self.waits.get(&at) {
+            *waiting
+        } else {
+            let Some(check) = self.all[at].check.take() else { return };
+            self.waits.insert(at, self.waiting.len());
+            self.waiting.push(Waiting { session: at, check, frames: Vec::new() });
+            self.waiting.len() - 1
         };
         let waiting = &mut self.waiting[waiting];
         waiting.check.bytes += head.frame_bytes();

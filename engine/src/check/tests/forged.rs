@@ -101,7 +101,7 @@ fn a_table_says_what_the_frames_say() {
         let table = body::encode_table(Kind::Close, rows);
         said(|forge| forge.create("a").data("a", 1, 2).put(SessionKey::STORE, 0, table))
     };
-    assert_eq!(of(&[row.clone()]), NOTHING);
+    assert_eq!(of(std::slice::from_ref(&row)), NOTHING);
     let changes: [fn(&mut SessionRow); 6] = [
         |row| row.last_seq = 1,
         |row| row.first_lsn = 2,
@@ -113,7 +113,7 @@ fn a_table_says_what_the_frames_say() {
     for change in changes {
         let mut row = row.clone();
         change(&mut row);
-        assert_eq!(of(&[row.clone()]), ["frame/table"], "{row:?}");
+        assert_eq!(of(std::slice::from_ref(&row)), ["frame/table"], "{row:?}");
     }
     assert_eq!(of(&[]), ["frame/table"]);
     let rotated = said(|forge| {
@@ -160,12 +160,11 @@ fn no_lsn_is_skipped_and_the_chain_begins_with_the_store() {
 
 #[test]
 fn a_frame_that_does_not_follow_is_corruption_whatever_w_says() {
-    for act in [(|forge: &mut Forge| forge.stamp.lsn += 1) as fn(&mut Forge), |forge| {
-        forge.stamp.prev.0[0] ^= 1
-    }] {
+    for (lsn, prev) in [(1, 0), (0, 1)] {
         let mut forge = Forge::new(|_| ());
         forge.create("a");
-        act(&mut forge);
+        forge.stamp.lsn += lsn;
+        forge.stamp.prev.0[0] ^= prev;
         forge.stamp.durable_lsn = 0;
         assert_eq!(forge.data("a", 1, 2).said(), ["frame/chain"]);
     }

@@ -46,7 +46,9 @@ fn a_missing_segment_is_missed_whichever_it_is() {
     }
     assert_eq!(
         said(|sim, paths| {
-            paths.iter().for_each(|path| sim.remove(path).expect("it goes"));
+            for path in paths {
+                sim.remove(path).expect("it goes");
+            }
         }),
         ["segment/missing"]
     );

@@ -56,6 +56,13 @@ pub(crate) const RULES: &[Rule] = &[
         BUG,
     )
     .of_engine(),
+    Rule::warning(
+        "segment/padding",
+        "zeros lie between groups",
+        "No record is lost with it, and the store opens. But what was written there were zeros: the \
+         disk, or something that writes to it, changes bytes. Copy the store, and look at the disk.",
+    )
+    .of_engine(),
     Rule::note("segment/cut", "what a cut left behind is what the next segment states", ASIDE)
         .of_engine(),
     Rule::note("segment/empty", "every file with a segment's name holds one", ASIDE).of_engine(),

@@ -106,7 +106,7 @@ impl Batch {
             return Step::More;
         }
         let next = at.next_multiple_of(GROUP_ALIGN);
-        if next == at || next > extent.file_end {
+        if next == at || next > extent.file_end.min(extent.end) {
             return Step::Nothing;
         }
         if next > have {

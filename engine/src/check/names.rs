@@ -27,11 +27,12 @@ pub(super) fn judge(layout: &Layout) -> Named {
         && !layout.has_durable
         && layout.segments.is_empty()
         && layout.sealed.is_empty()
+        && layout.newer_spare.is_none()
     {
         named.is_nothing = true;
         return named;
     }
-    if let Some(finding) = mixed(layout).or_else(|| newer(layout)) {
+    if let Some(finding) = sealed(layout).or_else(|| mixed(layout)).or_else(|| newer(layout)) {
         named.findings.push(finding);
         named.is_decided = true;
         return named;
@@ -47,12 +48,13 @@ pub(super) fn judge(layout: &Layout) -> Named {
 
 /// Row L5.
 fn mixed(layout: &Layout) -> Option<Finding> {
-    let store = layout.slot().map(|slot| (slot.store_id, "`STORE`".to_owned(), None));
+    let slots = layout.slots.iter().flatten();
+    let store = slots.map(|slot| (slot.store_id, "`STORE`".to_owned(), None));
     let segments = layout.headers().map(|(file, header)| {
         (header.store_id, name::segment(file.first_lsn), Some(file.first_lsn))
     });
     let durable = layout.durable.map(|durable| (durable.store_id, "`DURABLE`".to_owned(), None));
-    let mut ids = store.into_iter().chain(segments).chain(durable);
+    let mut ids = store.chain(segments).chain(durable);
     let first: (StoreId, String, Option<u64>) = ids.next()?;
     let (_, what, segment) = ids.find(|(id, _, _)| *id != first.0)?;
     let message = format!("{what} is of another store than {}", first.1);
@@ -63,7 +65,7 @@ fn mixed(layout: &Layout) -> Option<Finding> {
     })
 }
 
-/// Row L6, and what this version cannot read yet.
+/// Row L6.
 fn newer(layout: &Layout) -> Option<Finding> {
     let unsupported =
         |message: String| Finding::new("format/unsupported", Weight::Unsupported, message);
@@ -85,9 +87,15 @@ fn newer(layout: &Layout) -> Option<Finding> {
     if let Some(version) = version.max() {
         return Some(unsupported(format!("`STORE` is of version {version}, {known}")));
     }
+    None
+}
+
+/// What this version cannot read yet.
+fn sealed(layout: &Layout) -> Option<Finding> {
     let sealed = layout.sealed.first()?;
     let message = "the store has sealed segments, which this version cannot read; use a newer one";
-    Some(unsupported(message.to_owned()).at(*sealed, 0))
+    let finding = Finding::new("format/unsupported", Weight::Unsupported, message);
+    Some(finding.at(*sealed, 0))
 }
 
 /// Row F3.

@@ -165,10 +165,21 @@ impl<'a, S: Sinks> Pass<'a, S> {
             };
             (self.progress)(next - walk.offset);
             walk.offset = next;
-            if batch.is_last || taken < decoded.len() {
+            if (batch.is_last || taken < decoded.len()) && !self.steps_over(walk)? {
                 return Ok(());
             }
         }
+    }
+
+    /// Goes over padding that is not zero to the next group, if the frame there follows: then none
+    /// lies between.
+    fn steps_over(&mut self, walk: &mut Walk<'_>) -> Result<bool, Error> {
+        let Some(next) = walk.next_group()? else { return Ok(false) };
+        let message = "bytes that are not zero lie behind a group; no frame is lost";
+        let finding = Finding::note("segment/padding", message);
+        self.say(finding.at(walk.file.first_lsn, walk.offset));
+        walk.offset = next;
+        Ok(true)
     }
 
     /// Takes a frame that follows.

@@ -7,8 +7,8 @@ use super::layout::SegmentFile;
 use super::place::Expected;
 use crate::backend::{Error, ErrorKind};
 use crate::log::chain::Digest;
-use crate::log::frame::Kind;
-use crate::log::limit::{GROUP_ALIGN, SEGMENT_HEADER_BYTES};
+use crate::log::frame::{FrameHead, Kind, read_frame};
+use crate::log::limit::{FRAME_HEADER_BYTES, GROUP_ALIGN, SEGMENT_HEADER_BYTES};
 use crate::log::segment_header::SegmentHeader;
 use crate::storage::Storage;
 
@@ -44,6 +44,25 @@ impl Walk<'_> {
             lsn: self.lsn,
             digest: self.digest,
         }
+    }
+
+    /// Returns where the next group begins, if a frame that follows lies there and none here.
+    pub(super) fn next_group(&self) -> Result<Option<u64>, Error> {
+        let next = self.offset.next_multiple_of(GROUP_ALIGN);
+        if next == self.offset || next >= self.extent.end.min(self.extent.file_end) {
+            return Ok(None);
+        }
+        let front = self.reader.read(next, FRAME_HEADER_BYTES)?;
+        let head = front.first_chunk().and_then(|bytes| FrameHead::parse(bytes).ok());
+        let follows = |head: &FrameHead| {
+            head.is_at_its_place(self.extent.segment_id, next)
+                && head.frame_bytes() <= self.extent.file_end - next
+                && (head.lsn, head.prev) == (self.lsn, self.digest)
+        };
+        let Some(head) = head.filter(follows) else { return Ok(None) };
+        let start = next + FRAME_HEADER_BYTES as u64;
+        let body = self.reader.read(start, head.padded_body_bytes())?;
+        Ok(read_frame(head, &body).is_ok().then_some(next))
     }
 
     pub(super) fn take(&mut self, decoded: &Decoded<'_>) {

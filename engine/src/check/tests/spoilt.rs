@@ -116,6 +116,9 @@ fn frames_that_are_damaged() {
         sim.edit(&paths[1], |bytes| bytes[4096..].fill(0)).expect("it is there");
     });
     assert_eq!(zeroed, ["store/mixed"]);
+    // Between two groups: nothing is lost with it.
+    let padding = said(|sim, paths| sim.flip(&paths[1], 8000, 3).expect("it is there"));
+    assert_eq!(padding, ["segment/padding"]);
     // In the last segment, below W.
     for (offset, rule) in [(4096 + 24, "frame/header"), (4096 + 113, "frame/body")] {
         let said = said(|sim, paths| {

@@ -72,7 +72,9 @@ fn store(sim: &Sim) -> Store {
 
 fn create(store: &Store, id: &str, class: Durability) {
     let made = store.create_with(id, &workload::header(id), class, |init| {
-        found::drafts(1, 1, 20).into_iter().for_each(|draft| init.append(draft));
+        for draft in found::drafts(1, 1, 20) {
+            init.append(draft);
+        }
         Ok(())
     });
     made.expect("a session");

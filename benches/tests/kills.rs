@@ -74,7 +74,9 @@ fn a_written_commit_that_is_repeated_as_synced_makes_one_sync() {
     let store = failing::open(&sim, 1, config).expect("a new store");
     let session = store
         .create("a", &workload::header("a"), |init| {
-            found::drafts(1, 1, 20).into_iter().for_each(|draft| init.append(draft));
+            for draft in found::drafts(1, 1, 20) {
+                init.append(draft);
+            }
             Ok(())
         })
         .expect("a session");
@@ -110,7 +112,9 @@ fn a_small_session_costs_two_mebibytes_and_ten_crashes_twelve() {
     let store = open(&sim, 1);
     let session = store
         .create("a", &workload::header("a"), |init| {
-            found::drafts(1, 1, 20).into_iter().for_each(|draft| init.append(draft));
+            for draft in found::drafts(1, 1, 20) {
+                init.append(draft);
+            }
             Ok(())
         })
         .expect("a session");
@@ -126,7 +130,9 @@ fn a_small_session_costs_two_mebibytes_and_ten_crashes_twelve() {
         if crash == 0 {
             store
                 .create("a", &workload::header("a"), |init| {
-                    found::drafts(1, 1, 20).into_iter().for_each(|draft| init.append(draft));
+                    for draft in found::drafts(1, 1, 20) {
+                        init.append(draft);
+                    }
                     Ok(())
                 })
                 .expect("a session");

@@ -81,7 +81,7 @@ fn run(arguments: &[String]) -> Result<(), String> {
         }
     }
     if let Some(count) = retries {
-        retry(Retries { program: program.clone(), dir: dir.clone(), count, seed })?;
+        retry(&Retries { program: program.clone(), dir: dir.clone(), count, seed })?;
     }
     if let Some(count) = failures {
         fail(count, seed)?;
@@ -102,12 +102,12 @@ fn run(arguments: &[String]) -> Result<(), String> {
     }
     let is_default = [retries, failures, locks].iter().all(Option::is_none) && !is_traced;
     match count.or(is_default.then_some(2_000)) {
-        Some(count) => kill(Kills { program, dir, count, seed, lives: 20 }),
+        Some(count) => kill(&Kills { program, dir, count, seed, lives: 20 }),
         None => Ok(()),
     }
 }
 
-fn retry(retries: Retries) -> Result<(), String> {
+fn retry(retries: &Retries) -> Result<(), String> {
     let begun = Instant::now();
     let seen = retries.run()?;
     println!("appends retried                      {}", seen.retried());
@@ -147,7 +147,7 @@ fn fail(count: u64, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-fn kill(kills: Kills) -> Result<(), String> {
+fn kill(kills: &Kills) -> Result<(), String> {
     let begun = Instant::now();
     let seen = kills.run(&mut |seen| {
         if seen.kills % 100 == 0 {

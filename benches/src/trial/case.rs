@@ -175,7 +175,9 @@ impl Case<'_> {
         (number, events, bytes): (u64, u64, usize),
     ) -> Result<(u64, u64), AppendError> {
         let session = self.store.create_with(id, header, class, |init| {
-            drafts(number, events, bytes).into_iter().for_each(|draft| init.append(draft));
+            for draft in drafts(number, events, bytes) {
+                init.append(draft);
+            }
             Ok(())
         })?;
         let mut lsn = ANY_LSN;

@@ -116,7 +116,9 @@ impl AtWork<'_> {
     fn go(&self) -> Result<(), String> {
         let there = found::read(self.store)?;
         for (session, batches) in &there {
-            batches.iter().for_each(|batch| Word::There(session.clone(), *batch).say());
+            for batch in batches {
+                Word::There(session.clone(), *batch).say();
+            }
         }
         Word::Read.say();
         for id in there.keys() {
@@ -214,7 +216,9 @@ impl AtWork<'_> {
         let number = self.next();
         self.issue(number, id, events, class, || {
             let made = self.store.create_with(id, &header(id), class, |init| {
-                drafts(number, events, 60).into_iter().for_each(|draft| init.append(draft));
+                for draft in drafts(number, events, 60) {
+                    init.append(draft);
+                }
                 Ok(())
             })?;
             let mut lsn = None;

@@ -87,7 +87,7 @@ impl Kills {
             seen.kills += 1;
             if kill % 10 == 0 {
                 look_after(&dir, &mut seen).map_err(told_at)?;
-                self.open_again(&dir, &mut book, &mut seen).map_err(told_at)?;
+                Self::open_again(&dir, &mut book, &mut seen).map_err(told_at)?;
             }
             seen.batches = book.tally;
             told(&seen);
@@ -142,7 +142,7 @@ impl Kills {
     }
 
     /// Opens the store here, and every session for write; closes it, and looks at it.
-    fn open_again(&self, dir: &Path, book: &mut Book, seen: &mut Seen) -> Result<(), String> {
+    fn open_again(dir: &Path, book: &mut Book, seen: &mut Seen) -> Result<(), String> {
         let store = child::open(dir)
             .map_err(|error| format!("refused ({:?} {:?}): {error}", error.kind, error.rule))?;
         let found = found::read(&store)?;

@@ -38,8 +38,8 @@ pub fn reopen(dir: &Path, count: u64) -> Result<u64, String> {
             Ok(())
         });
         is_over.store(true, Ordering::Relaxed);
-        let spawned = spawner.join().map_err(|_| "the spawner panicked".to_owned());
-        reopened.and(spawned.and_then(|spawned| spawned))
+        let ended = spawner.join().map_err(|_| "the spawner panicked".to_owned());
+        reopened.and(ended.and_then(|ended| ended))
     });
     reopened?;
     let _ = std::fs::remove_dir_all(dir(count));

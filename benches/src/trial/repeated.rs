@@ -82,7 +82,7 @@ impl Repeated {
         let first = batch("a", 0, 1, 0, 0);
         let issued_at = sim.operations();
         let made = log.create("a", &header("a"), first.clone(), Durability::Synced);
-        book.enter(&first, issued_at, made.map(|commit| commit.durability));
+        book.enter(&first, issued_at, &made.map(|commit| commit.durability));
         tried.runs += 1;
         let failure = Failure::ShortError(self.bytes, self.cause);
         // `DURABLE` is a witness more: that it cannot be written fails nothing.
@@ -105,7 +105,7 @@ impl Repeated {
                     Err(AppendError::Unknown(_)) => tried.unknown += 1,
                     _ => {}
                 }
-                book.enter(&batch, issued_at, ended.map(|commit| commit.durability));
+                book.enter(&batch, issued_at, &ended.map(|commit| commit.durability));
                 if is_done {
                     break;
                 }
@@ -147,9 +147,9 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    fn enter(&mut self, batch: &Batch, issued_at: u64, ended: Result<Durability, AppendError>) {
+    fn enter(&mut self, batch: &Batch, issued_at: u64, ended: &Result<Durability, AppendError>) {
         let promise = match ended {
-            Ok(class) => Promise::Reached(class),
+            Ok(class) => Promise::Reached(*class),
             Err(AppendError::Unknown(_)) => Promise::Open,
             Err(_) => Promise::Never,
         };

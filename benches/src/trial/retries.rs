@@ -71,7 +71,9 @@ pub fn client(dir: &Path, seed: u64, first: u64) {
     let worked = child::open(dir).map_err(|error| error.to_string()).and_then(|store| {
         repeat(&store, seed)?;
         for (session, batches) in found::read(&store)? {
-            batches.iter().for_each(|batch| Word::There(session.clone(), *batch).say());
+            for batch in batches {
+                Word::There(session.clone(), batch).say();
+            }
         }
         Word::Read.say();
         let sessions = (0..SESSIONS).map(|n| store.session(&format!("r{n}")));
@@ -172,7 +174,7 @@ impl Retries {
                 dir = self.dir.join(format!("clients-{}", seen.kills));
                 book.renew();
                 orders = Orders::default();
-                first = self.begin(&dir, &mut book, first)?;
+                first = Self::begin(&dir, &mut book, first)?;
             }
             let told = |what: String| format!("kill {}, {}: {what}", seen.kills, dir.display());
             let words = self.life(&dir, &mut random, first, &orders).map_err(told)?;
@@ -190,12 +192,14 @@ impl Retries {
     }
 
     /// Makes a store with its sessions, and returns the next number.
-    fn begin(&self, dir: &Path, book: &mut Book, first: u64) -> Result<u64, String> {
+    fn begin(dir: &Path, book: &mut Book, first: u64) -> Result<u64, String> {
         let store = child::open(dir).map_err(|error| error.to_string())?;
         for n in 0..SESSIONS {
             let id = format!("r{n}");
             let made = store.create(&id, &header(&id), |init| {
-                drafts(first + n, 1, 20).into_iter().for_each(|draft| init.append(draft));
+                for draft in drafts(first + n, 1, 20) {
+                    init.append(draft);
+                }
                 Ok(())
             });
             made.map_err(|error| format!("{id}: {error:?}"))?;

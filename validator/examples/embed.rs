@@ -1,7 +1,7 @@
 //! A front end of its own: a store with the standard rules, one type of event and one rule more.
 //!
-//! `cargo run -p gatelog-validator --example embed -- DIR` makes a store in `DIR`, which must not be
-//! there yet; says what the gate refuses and why; finds the same breach cold when a writer without
+//! `cargo run -p gatelog-validator --example embed -- DIR` makes a store in `DIR`, which must not
+//! be there yet; says what the gate refuses and why; finds the same breach cold when a writer without
 //! rules forces it in; and folds the session with a projection of its own.
 
 use gatelog_engine::backend::{AppendError, Backend, Batch, Durability, Refusal, Row};

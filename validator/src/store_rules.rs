@@ -59,8 +59,9 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::warning(
         "segment/padding",
         "zeros lie between groups",
-        "No record is lost with it, and the store opens. But what was written there were zeros: the \
-         disk, or something that writes to it, changes bytes. Copy the store, and look at the disk.",
+        "No record is lost with it, and the store opens. But what was written there were zeros: \
+         the disk, or something that writes to it, changes bytes. Copy the store, and look at the \
+         disk.",
     )
     .of_engine(),
     Rule::note("segment/cut", "what a cut left behind is what the next segment states", ASIDE)

@@ -7,7 +7,7 @@
 //!
 //! # Source
 //!
-//! The format specification, sections 14.1, 14.3 and 14.8.
+//! The page on the host's files, sections 14.1, 14.3 and 14.8.
 
 use crate::rule::Profile;
 use gatelog_engine::dsh::vocabulary::{all, is_surface};

@@ -128,7 +128,8 @@ fn main() {
     );
     let (many, syncs) = together(&dir, time);
     println!(
-        "1,000 sessions, {THREADS} at a time  {:>9.0} a second  {:.2} of the floor  {syncs:.3} syncs each",
+        "1,000 sessions, {THREADS} at a time  {:>9.0} a second  {:.2} of the floor  \
+         {syncs:.3} syncs each",
         many.a_second(),
         many.a_second() / floor.a_second()
     );

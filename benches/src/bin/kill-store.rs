@@ -121,7 +121,8 @@ fn retry(retries: &Retries) -> Result<(), String> {
     Ok(())
 }
 
-/// Every kind of call fails, the first time up to the nth; then writes fail at every page of theirs.
+/// Every kind of call fails, the first time up to the nth; then writes fail at every page of
+/// theirs.
 fn fail(count: u64, seed: u64) -> Result<(), String> {
     let begun = Instant::now();
     for (call, failure) in failing::kinds() {

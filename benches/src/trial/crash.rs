@@ -118,39 +118,39 @@ impl Enumeration {
         }
         if depth == self.depth {
             tally.generations += 1;
-            self.second_generation(case, &opened, &log)?;
+            second_generation(case, &opened, &log)?;
         }
         Ok(())
     }
+}
 
-    /// What was recovered is now promised: appends to every session, crashes, and opens again.
-    fn second_generation(&self, case: &Case<'_>, disk: &Sim, log: &Log) -> Result<(), String> {
-        let mut known = Vec::new();
-        for session in case.ledger.sessions() {
-            let Ok(Some(info)) = log.find(session) else { continue };
-            let batch = workload::batch(session, info.next_seq, 1, 0, 1_000_000);
-            log.append(session, batch, Durability::Synced)
-                .map_err(|error| format!("second generation: {session}: {error:?}"))?;
-            known.push((session.to_owned(), events(log, session)?));
-        }
-        // Everything that is durable now must be there after a cut that keeps nothing else, and
-        // after one that keeps all.
-        for keep in [false, true] {
-            let state = disk.power_cut(|unit| keep && !unit.is_torn());
-            let log = case.open(&state)?;
-            for (session, events_before) in &known {
-                let now = events(&log, session)?;
-                if now != *events_before {
-                    return Err(format!(
-                        "second generation: {session} had {} events, and has {}",
-                        events_before.len(),
-                        now.len()
-                    ));
-                }
+/// What was recovered is now promised: appends to every session, crashes, and opens again.
+fn second_generation(case: &Case<'_>, disk: &Sim, log: &Log) -> Result<(), String> {
+    let mut known = Vec::new();
+    for session in case.ledger.sessions() {
+        let Ok(Some(info)) = log.find(session) else { continue };
+        let batch = workload::batch(session, info.next_seq, 1, 0, 1_000_000);
+        log.append(session, batch, Durability::Synced)
+            .map_err(|error| format!("second generation: {session}: {error:?}"))?;
+        known.push((session.to_owned(), events(log, session)?));
+    }
+    // Everything that is durable now must be there after a cut that keeps nothing else, and
+    // after one that keeps all.
+    for keep in [false, true] {
+        let state = disk.power_cut(|unit| keep && !unit.is_torn());
+        let log = case.open(&state)?;
+        for (session, events_before) in &known {
+            let now = events(&log, session)?;
+            if now != *events_before {
+                return Err(format!(
+                    "second generation: {session} had {} events, and has {}",
+                    events_before.len(),
+                    now.len()
+                ));
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 struct Case<'a> {

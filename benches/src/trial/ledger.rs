@@ -80,7 +80,7 @@ impl Ledger {
                 && entry.revoked_at.is_none_or(|at| moment < at)
                 && matches!(entry.promise, Promise::Reached(class) if class >= survives)
         };
-        let last = entries.iter().filter(promised).next_back();
+        let last = entries.iter().rfind(promised);
         let Some(recovered) = recovered else {
             return match last {
                 Some(_) => Err(format!("session {session} was promised and is not there")),

@@ -190,7 +190,7 @@ impl AtWork<'_> {
         let batch = batch(session, 0, 1, 0, self.number);
         let issued_at = self.sim.operations();
         let made = log.create(session, &header(session), batch.clone(), class);
-        self.enter(session, &batch, issued_at, made.map(|_| class));
+        self.enter(session, &batch, issued_at, &made.map(|_| class));
     }
 
     fn append(&mut self, log: &Log, session: &str, events: usize, bytes: usize, class: Durability) {
@@ -201,7 +201,7 @@ impl AtWork<'_> {
         let batch = batch(session, info.next_seq, events, bytes, self.number);
         let issued_at = self.sim.operations();
         let made = log.append(session, batch.clone(), class);
-        self.enter(session, &batch, issued_at, made.map(|_| class));
+        self.enter(session, &batch, issued_at, &made.map(|_| class));
     }
 
     fn enter(
@@ -209,10 +209,10 @@ impl AtWork<'_> {
         session: &str,
         batch: &Batch,
         issued_at: u64,
-        made: Result<Durability, AppendError>,
+        made: &Result<Durability, AppendError>,
     ) {
         let promise = match made {
-            Ok(class) => Promise::Reached(class),
+            Ok(class) => Promise::Reached(*class),
             Err(AppendError::Unknown(_)) => Promise::Open,
             Err(_) => Promise::Never,
         };

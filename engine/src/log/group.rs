@@ -32,7 +32,7 @@ pub(crate) struct Undo<R> {
     pub(crate) session: SessionKey,
     /// What was known of the session before.
     pub(crate) before: R,
-    /// What [`Segment::table_offset`](super::order::Segment::table_offset) was before.
+    /// What [`Segment::table_offset`](super::segment::Segment::table_offset) was before.
     pub(crate) table_offset: u64,
     /// It was acknowledged when it was accepted: taking it back rewinds the session.
     pub(crate) acknowledged: bool,

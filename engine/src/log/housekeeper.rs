@@ -5,7 +5,7 @@
 
 use super::body;
 use super::inner::Inner;
-use super::order::Prepared;
+use super::prepared::Prepared;
 use super::segment_file;
 use crate::backend::Durability;
 use std::io;

@@ -6,7 +6,7 @@ use super::frame::Kind;
 use super::frame_index::Indexes;
 use super::lock::StoreLock;
 use super::open;
-use super::order::Prepared;
+use super::prepared::Prepared;
 use super::superblock::Stop;
 use super::writer::Writer;
 use crate::backend::{AppendError, Durability, Error, ErrorKind, RecordedRules};

@@ -18,6 +18,9 @@ const TRIES: usize = 3;
 /// Bytes of `holder` that are read.
 const HOLDER_BYTES_MAX: usize = 4096;
 
+/// The file, locked, and which one it is.
+type LockedFile = (Arc<dyn WriteFile>, FileId);
+
 /// The lock, held.
 pub(crate) struct StoreLock {
     dir: Option<Box<dyn DirLock>>,
@@ -59,10 +62,7 @@ impl StoreLock {
         }
     }
 
-    fn take_file(
-        volume: &dyn Volume,
-        dir: &Path,
-    ) -> Result<Option<(Arc<dyn WriteFile>, FileId)>, Error> {
+    fn take_file(volume: &dyn Volume, dir: &Path) -> Result<Option<LockedFile>, Error> {
         let path = dir.join(name::LOCK);
         let failed = |error| Error::io(&path, "the lock cannot be taken", error);
         for _ in 0..TRIES {

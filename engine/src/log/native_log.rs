@@ -9,7 +9,8 @@ use super::inner::Inner;
 use super::limit;
 use super::lock::StoreLock;
 use super::open;
-use super::order::{Order, Prepared, Tail};
+use super::order::{Order, Tail};
+use super::prepared::Prepared;
 use super::writer::Writer;
 use crate::backend::{
     AfterFailedWrite, AppendError, Backend, Batch, Commit, Done, Durability, Error, ErrorKind,

@@ -12,12 +12,14 @@ use super::body;
 use super::canary::Canary;
 use super::chain::{SessionKey, StoreId};
 use super::config::LogConfig;
-use super::encoded::{Encoded, Stamp};
+use super::encoded::Stamp;
 use super::frame::Kind;
 use super::group::{Group, Mark, Undo};
 use super::limit;
+use super::prepared::Prepared;
+use super::segment::{Extent, Segment};
 use super::segment_header::{Begin, SegmentHeader};
-use super::sessions::{Before, Sessions, Shares};
+use super::sessions::{Before, Sessions};
 use super::slot::Listener;
 use super::table;
 use crate::backend::{Commit, Durability, Limited, Refusal};
@@ -25,67 +27,12 @@ use crate::machine::Machine;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// A frame that is encoded but for its stamp.
-pub(crate) struct Prepared {
-    /// The frame.
-    pub(crate) encoded: Encoded,
-    /// Whose it is.
-    pub(crate) session: SessionKey,
-    /// Id of the session, where it has one: its key may be new to the segment.
-    pub(crate) id: Option<Arc<str>>,
-    /// Time of its last record, in milliseconds since 1970.
-    pub(crate) last_time_ms: u64,
-}
-
-impl Prepared {
-    /// Makes a control frame of the store ready.
-    pub(crate) fn of_store(encoded: Encoded) -> Self {
-        Self { encoded, session: SessionKey::STORE, id: None, last_time_ms: 0 }
-    }
-
-    /// Returns the bytes of the whole frame.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.encoded.frame_bytes()
-    }
-}
-
 /// What the leader does next.
 pub(crate) enum Item {
     /// Write a group.
     Group(Group<Before>),
     /// Begin a segment. The state of the one before, should it fail.
     Segment(SegmentHeader, Box<Segment>),
-}
-
-/// The segment that takes frames now, as far as the order of frames is concerned.
-#[derive(Clone)]
-pub(crate) struct Segment {
-    /// Random identity of this life of the file.
-    pub(crate) id: u64,
-    /// Lsn of its first frame, which is its name.
-    pub(crate) first_lsn: u64,
-    /// Size of the file in bytes.
-    pub(crate) bytes: u64,
-    /// Offset of the table that its last frame is; 0 while the last frame is another.
-    pub(crate) table_offset: u64,
-    /// It takes no more frames: a new one begins before the next.
-    pub(crate) is_ended: bool,
-    /// What each session has in it.
-    pub(crate) shares: Shares,
-}
-
-impl Segment {
-    /// Makes the state of a segment that was just begun.
-    pub(crate) fn of(header: &SegmentHeader) -> Self {
-        Self {
-            id: header.segment_id,
-            first_lsn: header.first_lsn,
-            bytes: header.segment_bytes,
-            table_offset: 0,
-            is_ended: false,
-            shares: Shares::default(),
-        }
-    }
 }
 
 /// How the end of a log was found when it was opened.
@@ -108,16 +55,8 @@ pub(crate) struct Progress {
     pub(crate) durable: u64,
 }
 
-/// A segment as its readers need it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
-    /// Random identity of this life of the file.
-    pub(crate) segment_id: u64,
-    /// Frames end here, as far as the kernel took them.
-    pub(crate) end: u64,
-}
-
 /// The state under the reserve lock.
+#[expect(clippy::struct_excessive_bools, reason = "each says something else of the log")]
 pub(crate) struct Order {
     pub(crate) store_id: StoreId,
     pub(crate) epoch: u32,

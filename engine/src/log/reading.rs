@@ -20,7 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 struct Segment {
     path: PathBuf,
     file: Box<dyn File>,
-    segment_id: u64,
+    /// Random identity of this life of the file.
+    id: u64,
     index: Arc<Mutex<FrameIndex>>,
 }
 
@@ -96,10 +97,9 @@ impl Inner {
     fn written(&self, session: &Session) -> Result<(), Error> {
         let raised = self.writer.raise(Durability::Written, session.standing.last_lsn);
         match raised {
-            Ok(()) => Ok(()),
             Err(AppendError::NotWritten(error) | AppendError::Unknown(error)) => Err(error),
             // A poisoned store is still read, as far as it was written.
-            Err(AppendError::Refused(_) | AppendError::Rewound { .. }) => Ok(()),
+            Ok(()) | Err(AppendError::Refused(_) | AppendError::Rewound { .. }) => Ok(()),
         }
     }
 
@@ -118,7 +118,7 @@ impl Inner {
         let mut extended = index.lock().unwrap_or_else(PoisonError::into_inner);
         extended.extend(&*file, &path, extent.end)?;
         drop(extended);
-        Ok(Segment { path, file, segment_id: extent.segment_id, index })
+        Ok(Segment { path, file, id: extent.segment_id, index })
     }
 }
 
@@ -136,9 +136,7 @@ impl Segment {
         read_exact(&*self.file, &self.path, spot.offset, &mut head)?;
         let head = FrameHead::parse(&head)
             .ok()
-            .filter(|head| {
-                head.is_at_its_place(self.segment_id, spot.offset) && head.lsn == spot.lsn
-            })
+            .filter(|head| head.is_at_its_place(self.id, spot.offset) && head.lsn == spot.lsn)
             .ok_or_else(|| damaged("frame/header", gone))?;
         buffer.resize(head.padded_body_bytes(), 0);
         let behind = spot.offset + limit::FRAME_HEADER_BYTES as u64;

@@ -203,17 +203,14 @@ impl Sessions {
     /// Takes a frame back that never will be in the log.
     pub(crate) fn take_back(&mut self, undo: &Undo<Before>, segment: u64, shares: &mut Shares) {
         let Some(session) = self.by_key.get_mut(&undo.session) else { return };
-        match undo.before.share {
-            Some(share) => {
-                shares.by_key.insert(undo.session, share);
+        if let Some(share) = undo.before.share {
+            shares.by_key.insert(undo.session, share);
+        } else {
+            if shares.by_key.remove(&undo.session).is_some() {
+                shares.id_bytes -= session.id.len();
             }
-            None => {
-                if shares.by_key.remove(&undo.session).is_some() {
-                    shares.id_bytes -= session.id.len();
-                }
-                if session.segments.last() == Some(&segment) {
-                    session.segments.pop();
-                }
+            if session.segments.last() == Some(&segment) {
+                session.segments.pop();
             }
         }
         let next_seq = undo.before.standing.map_or(0, |standing| standing.next_seq);

@@ -5,24 +5,16 @@
 //! `DURABLE`, hands the lead on as soon as its own append has ended, and then wakes exactly those
 //! whose class was reached.
 //!
-//! | what fails | what follows |
-//! |---|---|
-//! | the write of a group | it and all behind it are taken back; the segment is closed behind the last whole group; the log goes on in a new one, whose header says so; then all are told `NotWritten` |
-//! | and no new segment can be made | zeros are written over the failed group and synced, and the log goes on in the same one |
-//! | and that fails too | poisoned |
-//! | the beginning of a segment, before its name | all behind it are taken back and told `NotWritten` |
-//! | a sync, or what makes a name durable | poisoned: all are told `Unknown` |
+//! What follows when something fails is in `failure`.
 
-use super::canary::Canary;
 use super::finisher::Finisher;
-use super::group::{Group, Waiting};
+use super::group::Group;
 use super::io::Io;
-use super::order::{Item, Order, Prepared};
-use super::segment_file;
-use super::segment_header::Begin;
+use super::order::{Item, Order};
+use super::prepared::Prepared;
 use super::sessions::Before;
 use super::slot::{Listener, Slot, Word};
-use crate::backend::{AppendError, Commit, Done, Durability, Error, ErrorKind, Refusal};
+use crate::backend::{AppendError, Commit, Done, Durability, Error, Refusal};
 use std::io as system;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -34,6 +26,9 @@ struct Held {
     durability: Durability,
     done: Done,
 }
+
+/// Somebody who waited, and how it ended.
+pub(crate) type Told = (Listener, Result<Commit, AppendError>);
 
 /// Looks at the order before a frame gets its place, and may refuse it.
 pub(crate) type Check = Box<dyn FnOnce(&Order) -> Result<(), AppendError> + Send>;
@@ -136,7 +131,7 @@ impl Writer {
             self.held.lock().unwrap_or_else(PoisonError::into_inner).push(held);
             return;
         }
-        let ended = self.submit_now(&mut order, Held { check, prepared, durability, done });
+        let ended = Self::submit_now(&mut order, Held { check, prepared, durability, done });
         drop(order);
         if let Some((done, result)) = ended {
             self.finisher.call(Box::new(move || done(result)));
@@ -144,11 +139,7 @@ impl Writer {
         self.bell.notify_one();
     }
 
-    fn submit_now(
-        &self,
-        order: &mut Order,
-        held: Held,
-    ) -> Option<(Done, Result<Commit, AppendError>)> {
+    fn submit_now(order: &mut Order, held: Held) -> Option<(Done, Result<Commit, AppendError>)> {
         if order.poisoned.is_some() {
             return Some((held.done, Err(AppendError::Refused(Refusal::Poisoned))));
         }
@@ -161,11 +152,10 @@ impl Writer {
             return Some((held.done, result));
         }
         match order.accept(held.prepared, held.durability, Listener::Call(held.done)) {
-            Ok(_) => None,
             Err((refusal, Listener::Call(done))) => {
                 Some((done, Err(AppendError::Refused(refusal))))
             }
-            Err(_) => None,
+            Ok(_) | Err(_) => None,
         }
     }
 
@@ -248,7 +238,7 @@ impl Writer {
             };
             let ends_own = own.is_some_and(|own| {
                 told.iter().any(|(listener, _)| {
-                    matches!(listener, Listener::Thread(slot) if std::ptr::eq(&**slot, own))
+                    matches!(listener, Listener::Thread(slot) if std::ptr::eq(Arc::as_ptr(slot), own))
                 })
             });
             if ends_own {
@@ -274,7 +264,7 @@ impl Writer {
     }
 
     /// Tells everybody how their append ended.
-    pub(crate) fn tell(&self, told: Vec<(Listener, Result<Commit, AppendError>)>) {
+    pub(crate) fn tell(&self, told: Vec<Told>) {
         for (listener, result) in told {
             match listener {
                 Listener::Thread(slot) => slot.say(Word::Ended(result)),
@@ -285,11 +275,7 @@ impl Writer {
     }
 
     /// Writes a group and returns whom to tell what.
-    fn write(
-        &self,
-        io: &mut Io,
-        mut group: Group<Before>,
-    ) -> Vec<(Listener, Result<Commit, AppendError>)> {
+    fn write(&self, io: &mut Io, mut group: Group<Before>) -> Vec<Told> {
         let last_lsn = group.after.last_lsn;
         match self.write_and_sync(io, &mut group) {
             Ok(()) => {
@@ -330,114 +316,18 @@ impl Writer {
         Ok(())
     }
 
-    /// A segment was not begun: nothing behind it was written anywhere.
-    fn not_begun(&self, item: Item, error: &Error) -> Vec<(Listener, Result<Commit, AppendError>)> {
-        let mut order = self.order();
-        let waiting = order.take_back(item);
-        drop(order);
-        not_written(waiting, error)
-    }
-
-    /// A group was not written: takes it back with all behind it, and makes the cut durable before
-    /// anybody is told.
-    fn not_written(
-        &self,
-        io: &mut Io,
-        group: Group<Before>,
-        error: system::Error,
-    ) -> Vec<(Listener, Result<Commit, AppendError>)> {
-        let error = Error::io(&io.path, "the log cannot be written", error);
-        let extent = (group.before.next_group(), group.after.next_group());
-        let mut order = self.order();
-        order.is_repairing = true;
-        let waiting = order.take_back(Item::Group(group));
-        let mut header = order.next_header(Begin::FailedWrite, 0);
-        let unsynced = order.progress.written > order.progress.durable;
-        drop(order);
-        let retries = io.canary == Some(Canary::RetryInFailedSegment);
-        let cut = if retries { Ok(false) } else { self.cut(io, &mut header, extent, unsynced) };
-        let told = match cut {
-            Ok(is_begun) => {
-                let mut order = self.order();
-                let written = order.progress.written;
-                order.synced(written);
-                if is_begun {
-                    order.begun(&header);
-                    order.segment = super::order::Segment::of(&header);
-                    order.enter_segment();
-                }
-                drop(order);
-                not_written(waiting, &error)
-            }
-            Err(fatal) => {
-                let mut told = self.poison(None, &fatal);
-                told.extend(unknown(waiting, &fatal));
-                told
-            }
-        };
-        self.settle();
-        told
-    }
-
-    /// Makes the cut durable. Returns whether the log goes on in a new segment.
-    fn cut(
-        &self,
-        io: &mut Io,
-        header: &mut super::segment_header::SegmentHeader,
-        (from, to): (u64, u64),
-        unsynced: bool,
-    ) -> Result<bool, Error> {
-        let sync = |io: &Io| io.file.sync_data();
-        if unsynced {
-            sync(io).map_err(|error| Error::io(&io.path, "the log cannot be synced", error))?;
-        }
-        let begun = match segment_file::residue(&*io.file, header.prev_end_offset, to) {
-            Ok((cut_bytes, cut_crc)) => {
-                (header.cut_bytes, header.cut_crc) = (cut_bytes, cut_crc);
-                io.begin(header)
-            }
-            Err(error) => {
-                let error = Error::io(&io.path, "the failed group cannot be read", error);
-                Err(segment_file::NotBegun { error, is_unknown: false })
-            }
-        };
-        match begun {
-            Ok(()) => Ok(true),
-            Err(not) if not.is_unknown => Err(not.error),
-            Err(_) => {
-                segment_file::zero(&*io.file, from, to, &mut |_| Ok(())).map_err(|error| {
-                    Error::io(&io.path, "the failed group cannot be overwritten", error)
-                })?;
-                Ok(false)
-            }
-        }
-    }
-
     /// Lets those in who waited for a failure to be taken back.
-    fn settle(&self) {
+    pub(super) fn settle(&self) {
         let mut order = self.order();
         order.is_repairing = false;
         let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
         let ended: Vec<_> =
-            held.into_iter().filter_map(|held| self.submit_now(&mut order, held)).collect();
+            held.into_iter().filter_map(|held| Self::submit_now(&mut order, held)).collect();
         drop(order);
         self.settled.notify_all();
         for (done, result) in ended {
             self.finisher.call(Box::new(move || done(result)));
         }
-    }
-
-    /// Nothing is certain any more: every waiter is told, nothing is accepted.
-    pub(crate) fn poison(
-        &self,
-        item: Option<Item>,
-        error: &Error,
-    ) -> Vec<(Listener, Result<Commit, AppendError>)> {
-        let mut order = self.order();
-        order.poisoned = Some(Arc::from(error.to_string()));
-        let waiting = order.give_up(item);
-        drop(order);
-        unknown(waiting, error)
     }
 
     /// Goes on with another order and other files, which `open` gives once nothing is in flight.
@@ -451,34 +341,4 @@ impl Writer {
         *old = io;
         Ok(())
     }
-}
-
-/// Returns an error that says the same: each waiter gets its own.
-fn again(error: &Error) -> Error {
-    let mut copy = Error::new(error.kind, error.message.clone());
-    copy.path.clone_from(&error.path);
-    copy.offset = error.offset;
-    copy.source = error.source.as_ref().map(|source| match source.raw_os_error() {
-        Some(code) => system::Error::from_raw_os_error(code),
-        None => source.kind().into(),
-    });
-    copy
-}
-
-fn not_written(
-    waiting: Vec<Waiting>,
-    error: &Error,
-) -> Vec<(Listener, Result<Commit, AppendError>)> {
-    let told = |it: Waiting| (it.listener, Err(AppendError::NotWritten(again(error))));
-    waiting.into_iter().map(told).collect()
-}
-
-fn unknown(waiting: Vec<Waiting>, error: &Error) -> Vec<(Listener, Result<Commit, AppendError>)> {
-    let poisoned = || {
-        let mut copy = again(error);
-        copy.kind = ErrorKind::Poisoned;
-        copy
-    };
-    let told = |it: Waiting| (it.listener, Err(AppendError::Unknown(poisoned())));
-    waiting.into_iter().map(told).collect()
 }

@@ -1,4 +1,5 @@
-//! The walk over the frames of a segment, what stands where it ends, and what lies behind: 5.3, 7.2.
+//! The walk over the frames of a segment, what stands where it ends, and what lies behind: 5.3
+//! and 7.2.
 
 use super::bytes::{PAGE, content_end, is_zero, page_up};
 use super::frame::{self, Frame};

@@ -266,10 +266,6 @@ fn each_step_is_durable_before_the_next() {
     steps.dedup();
     let expected = [
         "Sync 00000000000000000001.log",
-        // Named anew.
-        "Rename 00000000000000000001.log",
-        "Rename spare-1",
-        "SyncDir store",
         "Create spare-1",
         "Write spare-1",
         "Sync spare-1",

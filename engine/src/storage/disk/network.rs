@@ -121,8 +121,8 @@ mod tests {
     use super::*;
 
     const TABLE: &[u8] = b"22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n\
-        30 22 0:40 / /home rw - nfs4 server:/home rw,vers=4.2\n\
-        31 30 0:41 / /home/local rw master:2 shared:9 - xfs /dev/vdb rw\n\
+        30 22 0:40 / /srv rw - nfs4 server:/srv rw,vers=4.2\n\
+        31 30 0:41 / /srv/local rw master:2 shared:9 - xfs /dev/vdb rw\n\
         32 22 0:42 / /mnt/a\\040b rw - fuse.sshfs host: rw\n\
         33 22 0:43 / /mnt/covered rw - ext4 /dev/vdc rw\n\
         34 22 0:44 / /mnt/covered rw - cifs //host/share rw\n\
@@ -132,11 +132,11 @@ mod tests {
     fn the_longest_mount_point_above_a_path_counts() {
         let name = |path: &str| network_of(TABLE, path.as_bytes());
         assert_eq!(name("/srv/store"), None);
-        assert_eq!(name("/home").as_deref(), Some("nfs4"));
-        assert_eq!(name("/home/me/store").as_deref(), Some("nfs4"));
-        assert_eq!(name("/home/local/store"), None);
+        assert_eq!(name("/srv").as_deref(), Some("nfs4"));
+        assert_eq!(name("/srv/me/store").as_deref(), Some("nfs4"));
+        assert_eq!(name("/srv/local/store"), None);
         // A name that only begins like a mount point does not lie below it.
-        assert_eq!(name("/homes/store"), None);
+        assert_eq!(name("/srvs/store"), None);
         assert_eq!(name("/mnt/a b/store").as_deref(), Some("fuse.sshfs"));
         assert_eq!(name("/mnt/covered/store").as_deref(), Some("cifs"));
         assert_eq!(network_of(b"", b"/srv"), None);

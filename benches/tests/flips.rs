@@ -42,7 +42,8 @@ fn a_flip_is_undecidable_in_every_frame_above_w() {
 #[test]
 fn a_segment_that_is_gone_is_missed() {
     for state in states() {
-        for name in state.files.keys().filter(|name| Path::new(name).extension().is_some_and(|it| it == "log")) {
+        let is_segment = |name: &&String| Path::new(name).extension().is_some_and(|it| it == "log");
+        for name in state.files.keys().filter(is_segment) {
             let outcome = state.attempt(&Change::Remove(name.clone()));
             assert_eq!(outcome, Outcome::Refused("segment/missing"), "{}: {name}", state.name);
         }

@@ -1,8 +1,8 @@
 //! A front end of its own: a store with the standard rules, one type of event and one rule more.
 //!
 //! `cargo run -p gatelog-validator --example embed -- DIR` makes a store in `DIR`, which must not
-//! be there yet; says what the gate refuses and why; finds the same breach cold when a writer without
-//! rules forces it in; and folds the session with a projection of its own.
+//! be there yet; says what the gate refuses and why; finds the same breach cold when a writer
+//! without rules forces it in; and folds the session with a projection of its own.
 
 use gatelog_engine::backend::{AppendError, Backend, Batch, Durability, Refusal, Row};
 use gatelog_engine::companion::{Companion, End, Fold, Listens, Violation};
@@ -177,7 +177,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let source: &dyn Backend = &log;
     let mut cold = Cold { rules: rules()?, judge: None, found: Vec::new() };
     EventSource::read(&source, "s1", &mut cold)?;
-    cold.found.iter().for_each(|finding| println!("found: {finding}"));
+    for finding in &cold.found {
+        println!("found: {finding}");
+    }
     if cold.found.len() != 1 {
         return Err(format!("one finding was to be expected: {:?}", cold.found).into());
     }
@@ -186,7 +188,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let make = |_: &SessionHeader| vec![Box::new(Budget::default()) as Box<dyn Projected>];
     replay(&source, &make, Replay::default(), &mut |name, folded| {
         let views = folded.map(|folded| folded.views).unwrap_or_default();
-        views.iter().for_each(|view| println!("{name}: {} {}", view.name, view.json));
+        for view in views {
+            println!("{name}: {} {}", view.name, view.json);
+        }
         ControlFlow::Continue(())
     })?;
     log.close()?;

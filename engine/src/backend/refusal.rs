@@ -98,7 +98,7 @@ pub enum Refusal {
     },
 }
 
-/// How an append ended, if not in a [`Commit`].
+/// How an append ended, if not in a [`Commit`](super::batch::Commit).
 #[derive(Debug)]
 pub enum AppendError {
     /// Nothing changed, and no seq was used.

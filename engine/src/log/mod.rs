@@ -44,6 +44,7 @@ mod sessions;
 mod prepared;
 mod segment;
 mod order;
+mod take_back;
 mod io;
 mod finisher;
 mod writer;

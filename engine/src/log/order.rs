@@ -68,11 +68,11 @@ pub(crate) struct Order {
     /// Every segment on the disk, by its first lsn.
     pub(crate) extents: BTreeMap<u64, Extent>,
     /// Where the log stands behind everything that was accepted and closed.
-    mark: Mark,
-    filling: Option<Group<Before>>,
-    queue: VecDeque<Item>,
+    pub(super) mark: Mark,
+    pub(super) filling: Option<Group<Before>>,
+    pub(super) queue: VecDeque<Item>,
     /// What will be durable when the group after all closed ones is issued.
-    durable_ahead: u64,
+    pub(super) durable_ahead: u64,
     /// What it was one group ago.
     durable_before: u64,
     /// Somebody leads, or was told to.
@@ -369,52 +369,5 @@ impl Order {
                 _ => None,
             }
         })
-    }
-
-    /// Takes back everything from `failed` on: groups that were accepted and never will be in the
-    /// log. Returns those who wait for them. `failed` is the item that did not succeed.
-    pub(crate) fn take_back(&mut self, failed: Item) -> Vec<super::group::Waiting> {
-        let mut items: Vec<Item> = std::iter::once(failed).chain(self.queue.drain(..)).collect();
-        items.extend(self.filling.take().map(Item::Group));
-        let mut waiting = Vec::new();
-        for item in items.iter_mut().rev() {
-            match item {
-                Item::Segment(header, before) => {
-                    self.segment = (**before).clone();
-                    self.mark = Mark {
-                        end: header.prev_end_offset,
-                        last_lsn: header.prev_last_lsn,
-                        next_lsn: header.first_lsn,
-                        digest: header.prev_digest,
-                        ..self.mark
-                    };
-                }
-                Item::Group(group) => {
-                    for undo in group.undo.drain(..).rev() {
-                        let here = (self.segment.first_lsn, &mut self.segment.shares);
-                        self.sessions.take_back(&undo, here.0, here.1);
-                        self.segment.table_offset = undo.table_offset;
-                    }
-                    self.mark = group.before;
-                }
-            }
-        }
-        for item in items {
-            if let Item::Group(group) = item {
-                waiting.extend(group.waiting);
-            }
-        }
-        self.durable_ahead = self.progress.durable;
-        waiting
-    }
-
-    /// Takes out everybody who waits: nobody will write what they wait for.
-    pub(crate) fn give_up(&mut self, item: Option<Item>) -> Vec<super::group::Waiting> {
-        let items = item.into_iter().chain(self.queue.drain(..));
-        let groups = items.filter_map(|item| match item {
-            Item::Group(group) => Some(group),
-            Item::Segment(..) => None,
-        });
-        groups.chain(self.filling.take()).flat_map(|group| group.waiting).collect()
     }
 }

@@ -236,11 +236,11 @@ impl Writer {
                     Err(not) => self.not_begun(Item::Segment(header, before), &not.error),
                 },
             };
-            let ends_own = own.is_some_and(|own| {
-                told.iter().any(|(listener, _)| {
-                    matches!(listener, Listener::Thread(slot) if std::ptr::eq(Arc::as_ptr(slot), own))
-                })
-            });
+            let is_own = |listener: &Listener| match (listener, own) {
+                (Listener::Thread(slot), Some(own)) => std::ptr::eq(Arc::as_ptr(slot), own),
+                _ => false,
+            };
+            let ends_own = told.iter().any(|(listener, _)| is_own(listener));
             if ends_own {
                 // The lead goes on before anybody is woken, so that the disk does not idle.
                 drop(io);

@@ -118,7 +118,7 @@ impl Fault {
         self.times(u64::MAX)
     }
 
-    /// Strikes only files whose name fits the pattern, as [`super::Sim::counts`] has it.
+    /// Strikes only files whose name fits the pattern, as [`super::SimDisk::counts`] has it.
     #[must_use]
     pub fn on(mut self, pattern: impl Into<String>) -> Self {
         self.pattern = Some(pattern.into());

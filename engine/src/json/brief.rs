@@ -61,7 +61,11 @@ impl Text<'_> {
     /// Returns the brief of a text that is remembered in brief, or of the one that this text stands
     /// in for; nothing for a text that is remembered whole.
     pub fn brief(&self) -> Option<Brief> {
-        if self.written_bytes() > WHOLE_BYTES_MAX {
+        // A byte that is no UTF-8 becomes three; all other spellings are as long as what they spell
+        // or longer.
+        let written = self.written_bytes();
+        let may_grow_past = 3 * written > WHOLE_BYTES_MAX && self.as_wtf8().is_none();
+        if written > WHOLE_BYTES_MAX || may_grow_past {
             let (bytes, print) = self.print();
             if bytes > WHOLE_BYTES_MAX as u64 {
                 return Some(Brief { bytes, print });
@@ -223,6 +227,18 @@ mod tests {
                 let text = |it: &str| format!("\"{}\"", format!("{it}{between}").repeat(5000));
                 assert_eq!(brief(&text(one)), brief(&text(other)), "{one} {between}");
             }
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_short_only_as_it_was_written_has_the_brief_of_what_it_says() {
+        for count in [84, 85, 86, 200] {
+            let written = [b"\"", [0xFF].repeat(count).as_slice(), b"x\""].concat();
+            let said = format!("\"{}x\"", "\u{FFFD}".repeat(count));
+            let written = Document::parse(written).expect("the host reads bad UTF-8");
+            let brief_written = written.root().as_text().and_then(|text| text.brief());
+            assert_eq!(brief_written, brief(&said), "{count}");
+            assert_eq!(brief_written.is_some(), count > 85, "{count}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! One session, many threads: order, fairness, and what blocks whom.
 
+use crate::asleep::Task;
 use crate::toy::{BUFFERED, SYNCED, World, draft, facts, note, numbers, refusal};
 use crate::vault::Vault;
 use gatelog_engine::backend::{AppendError, Refusal};
@@ -54,12 +55,11 @@ fn the_gate_is_first_come_first_served() {
         for n in 0..4 {
             let (session, (sender, receiver)) = (&session, mpsc::channel());
             scope.spawn(move || {
-                sender.send(()).expect("somebody listens");
+                sender.send(Task::current()).expect("somebody listens");
                 session.append([note(n)], SYNCED).expect("it is lawful");
             });
-            receiver.recv().expect("the thread is there");
-            // It stands in the line as soon as it sleeps. The line's own test needs no clock.
-            thread::sleep(Duration::from_millis(200));
+            // It stands in the line as soon as it sleeps.
+            receiver.recv().expect("the thread is there").await_sleep();
         }
         drop(gate);
     });
@@ -213,8 +213,13 @@ fn a_gate_that_is_waited_for_while_its_session_is_released_is_stale() {
     let session = world.session("s");
     let gate = session.gate().expect("it is free");
     thread::scope(|scope| {
-        let releases = scope.spawn(|| world.store.release("s"));
-        thread::sleep(Duration::from_millis(300));
+        let (sender, receiver) = mpsc::channel();
+        let world = &world;
+        let releases = scope.spawn(move || {
+            sender.send(Task::current()).expect("somebody listens");
+            world.store.release("s")
+        });
+        receiver.recv().expect("the thread is there").await_sleep();
         let waits = scope.spawn(|| refusal(session.append([note(1)], SYNCED)));
         thread::sleep(Duration::from_millis(20));
         drop(gate);

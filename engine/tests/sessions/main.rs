@@ -1,6 +1,7 @@
 //! Sessions over a backend in memory, with rules that are a toy: gates, outcomes, observers,
 //! recovery, futures.
 
+mod asleep;
 mod checks;
 mod closers;
 mod creating;

@@ -61,10 +61,20 @@ impl Enumeration {
     ///
     /// The first state that does not open, or that lost what was promised, in words.
     pub fn of(&self, workload: &Workload) -> Result<Tally, String> {
+        self.of_some(workload, 1)
+    }
+
+    /// Tries a workload at one moment in so many, the last one among them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Enumeration::of`].
+    pub fn of_some(&self, workload: &Workload, one_in: usize) -> Result<Tally, String> {
         let Run { moments, ledger } = workload.run(self.seed);
         let mut tally = Tally::default();
         let mut number = 0_usize;
-        for moment in &moments {
+        let first = moments.len().saturating_sub(1) % one_in;
+        for moment in moments.iter().skip(first).step_by(one_in) {
             tally.moments += 1;
             let at = moment.operations();
             let told = |what: String| format!("{}, moment {at}: {what}", workload.name);

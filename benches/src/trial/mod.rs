@@ -26,6 +26,7 @@ pub mod traced;
 pub mod failing;
 mod case;
 pub mod repeated;
+pub mod taped;
 
 pub use crash::{Enumeration, Tally};
 pub use ledger::{Ledger, Promise};

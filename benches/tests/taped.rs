@@ -1,0 +1,58 @@
+//! Workloads told from tapes: what the fuzz target `store_ops` found once, and tapes drawn here.
+
+use gatelog_benches::trial::{Step, taped};
+use gatelog_engine::log::Canary;
+use std::fs;
+use std::path::Path;
+
+/// Tapes that look at random, the same in every run.
+fn drawn(number: u64) -> Vec<u8> {
+    let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..64).map(|_| next()).collect()
+}
+
+#[test]
+fn what_was_found_once_holds_now() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/regressions/store_ops");
+    let mut count = 0;
+    for entry in fs::read_dir(&folder).expect("the folder of regressions is there") {
+        let path = entry.expect("a folder that can be listed").path();
+        let tape = fs::read(&path).expect("a regression input can be read");
+        let tally = taped::check(&tape).unwrap_or_else(|what| panic!("{}: {what}", path.display()));
+        assert!(tally.kills > 0, "{tally:?}");
+        count += 1;
+    }
+    assert!(count > 0, "{} holds nothing to replay", folder.display());
+}
+
+#[test]
+fn tapes_lose_nothing_that_was_promised() {
+    for number in 1..=12 {
+        taped::check(&drawn(number)).unwrap_or_else(|what| panic!("tape {number}: {what}"));
+    }
+}
+
+#[test]
+fn tapes_tell_every_step() {
+    let steps: Vec<_> = (1..=60).flat_map(|number| taped::workload(&drawn(number)).steps).collect();
+    let told = |is: fn(&Step) -> bool| steps.iter().any(is);
+    assert!(told(|step| matches!(step, Step::Fail(_))) && told(|step| matches!(step, Step::Heal)));
+    assert!(told(|step| matches!(step, Step::Kill)) && told(|step| matches!(step, Step::Restart)));
+    assert!(told(|step| matches!(step, Step::Tick)) && told(|step| matches!(step, Step::Reopen)));
+}
+
+#[test]
+fn a_mistake_on_purpose_is_noticed() {
+    let is_noticed = (1..=30).any(|number| {
+        let mut workload = taped::workload(&drawn(number));
+        workload.config.canary = Some(Canary::AckBeforeDirectorySync);
+        taped::check_workload(&workload, number).is_err()
+    });
+    assert!(is_noticed);
+}

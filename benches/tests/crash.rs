@@ -1,4 +1,4 @@
-//! A slice of the crash enumeration: `cargo run --bin crash-states` has the whole.
+//! A slice of the crash enumeration: `cargo run --release --bin crash-states` has the whole.
 
 use gatelog_benches::trial::reference::{self, Depth};
 use gatelog_benches::trial::{
@@ -10,6 +10,7 @@ use gatelog_engine::log::{Canary, LogConfig, Tail};
 use gatelog_engine::storage::Sim;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 fn quick() -> Enumeration {
     Enumeration { drawn: 16, stride: 101, depth: 1, recovery_stride: 211, seed: 1 }
@@ -19,7 +20,7 @@ fn quick() -> Enumeration {
 fn a_power_cut_never_refuses_the_store() {
     for workload in workloads::all() {
         let tally =
-            quick().of(&workload).unwrap_or_else(|what| panic!("{what}"));
+            quick().of(&workload, &AtomicU64::new(0)).unwrap_or_else(|what| panic!("{what}"));
         println!("{}: {tally:?}", workload.name);
         assert!(tally.power_cuts > 0 && tally.kills > 0 && tally.recoveries > 0, "{tally:?}");
     }
@@ -30,7 +31,7 @@ fn is_noticed(name: &str, build_in: impl Fn(&mut Workload)) -> bool {
     let thorough = Enumeration { stride: 1, depth: 0, ..quick() };
     let mut workload = workloads::all().into_iter().find(|it| it.name == name).expect("its name");
     build_in(&mut workload);
-    thorough.of(&workload).inspect_err(|what| println!("{what}")).is_err()
+    thorough.of(&workload, &AtomicU64::new(0)).inspect_err(|what| println!("{what}")).is_err()
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Every state that a crash may leave, opened; and recovery crashed while it opens them.
 
 use super::agreement::Expected;
+use super::flips::Slice;
 use super::ledger::Ledger;
 use super::machine::FixedMachine;
 use super::workload::{self, Run, Workload};
@@ -9,6 +10,7 @@ use gatelog_engine::log::Log;
 use gatelog_engine::storage::Sim;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much of what is possible is tried.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +18,7 @@ pub struct Enumeration {
     /// States drawn where a moment has too many units for all subsets.
     pub drawn: usize,
     /// One state in so many is opened; 1 for all.
-    pub stride: usize,
+    pub stride: u64,
     /// How deep recovery itself is crashed.
     pub depth: usize,
     /// One state in so many of a crashed recovery is opened.
@@ -32,10 +34,14 @@ pub struct Tally {
     pub moments: u64,
     /// States that were opened after a power cut.
     pub power_cuts: u64,
+    /// States that a power cut left, opened or not.
+    pub power_cuts_seen: u64,
     /// States that were opened after the death of the process.
     pub kills: u64,
-    /// States that were opened after recovery itself had crashed.
+    /// States that were opened after recovery itself had crashed, however often.
     pub recoveries: u64,
+    /// Those of them before which the recovery of a crashed recovery had crashed as well.
+    pub recoveries_twice: u64,
     /// States that a crashed recovery left, opened or not.
     pub recoveries_seen: u64,
     /// States of a second generation: opened, written, crashed, and opened again.
@@ -47,21 +53,23 @@ impl Tally {
     pub fn add(&mut self, other: Tally) {
         self.moments += other.moments;
         self.power_cuts += other.power_cuts;
+        self.power_cuts_seen += other.power_cuts_seen;
         self.kills += other.kills;
         self.recoveries += other.recoveries;
+        self.recoveries_twice += other.recoveries_twice;
         self.recoveries_seen += other.recoveries_seen;
         self.generations += other.generations;
     }
 }
 
 impl Enumeration {
-    /// Tries a workload.
+    /// Tries a workload; `progress` counts the states as they are opened.
     ///
     /// # Errors
     ///
     /// The first state that does not open, or that lost what was promised, in words.
-    pub fn of(&self, workload: &Workload) -> Result<Tally, String> {
-        self.of_some(workload, 1)
+    pub fn of(&self, workload: &Workload, progress: &AtomicU64) -> Result<Tally, String> {
+        self.of_some(workload, 1, progress)
     }
 
     /// Tries a workload at one moment in so many, the last one among them.
@@ -69,35 +77,46 @@ impl Enumeration {
     /// # Errors
     ///
     /// As [`Enumeration::of`].
-    pub fn of_some(&self, workload: &Workload, one_in: usize) -> Result<Tally, String> {
+    pub fn of_some(
+        &self,
+        workload: &Workload,
+        one_in: usize,
+        progress: &AtomicU64,
+    ) -> Result<Tally, String> {
         let Run { moments, ledger } = workload.run(self.seed);
         let mut tally = Tally::default();
-        let mut number = 0_usize;
         let first = moments.len().saturating_sub(1) % one_in;
         for moment in moments.iter().skip(first).step_by(one_in) {
             tally.moments += 1;
             let at = moment.operations();
             let told = |what: String| format!("{}, moment {at}: {what}", workload.name);
-            let case = Case { ledger: &ledger, at, workload, seed: self.seed };
+            let case = Case { ledger: &ledger, at, workload, seed: self.seed, progress };
             let killed = moment.clone();
             killed.heal();
             killed.kill();
             tally.kills += 1;
             case.judge(&killed, Durability::Written)
                 .map_err(|what| told(format!("kill: {what}")))?;
-            for state in moment.crash_states(self.drawn, self.seed ^ at) {
-                number += 1;
-                if !number.is_multiple_of(self.stride) {
+            let mut states = moment.crash_states(self.drawn, self.seed ^ at);
+            while let Some(choice) = states.next_choice() {
+                tally.power_cuts_seen += 1;
+                if !self.picks(tally.power_cuts_seen, self.stride) {
                     continue;
                 }
                 tally.power_cuts += 1;
-                let (choice, disk) = state;
+                let disk = states.state(&choice);
                 disk.heal();
                 let told = |what| told(format!("power cut {choice}: {what}"));
                 self.state(&case, &disk, self.depth, &mut tally).map_err(told)?;
             }
         }
         Ok(tally)
+    }
+
+    /// Whether the state of a number is opened; another seed picks others. They are not evenly
+    /// spaced: the recoveries of a state that was picked would all lie before the next one.
+    fn picks(&self, number: u64, one_in: u64) -> bool {
+        Slice { one_in, seed: self.seed }.has(number)
     }
 
     /// Opens a state; crashes that opening at every moment, so deep; crashes what follows it.
@@ -114,12 +133,15 @@ impl Enumeration {
         let recovery = opened.take_moments();
         if depth > 0 {
             for moment in &recovery {
-                for (choice, state) in moment.crash_states(0, self.seed) {
+                let mut states = moment.crash_states(0, self.seed);
+                while let Some(choice) = states.next_choice() {
                     tally.recoveries_seen += 1;
-                    if !tally.recoveries_seen.is_multiple_of(self.recovery_stride) {
+                    if !self.picks(tally.recoveries_seen, self.recovery_stride) {
                         continue;
                     }
                     tally.recoveries += 1;
+                    tally.recoveries_twice += u64::from(depth < self.depth);
+                    let state = states.state(&choice);
                     state.heal();
                     self.state(case, &state, depth - 1, tally)
                         .map_err(|what| format!("recovery crashed {choice}: {what}"))?;
@@ -168,6 +190,7 @@ struct Case<'a> {
     at: u64,
     workload: &'a Workload,
     seed: u64,
+    progress: &'a AtomicU64,
 }
 
 impl Case<'_> {
@@ -179,6 +202,7 @@ impl Case<'_> {
 
     /// Opens a state and compares what it holds with the ledger.
     fn judge(&self, disk: &Sim, survives: Durability) -> Result<Log, String> {
+        self.progress.fetch_add(1, Ordering::Relaxed);
         let expected = Expected::of(disk)?;
         let log = self.open(disk)?;
         expected.compare(&log, disk)?;

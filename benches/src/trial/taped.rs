@@ -4,6 +4,7 @@ use super::crash::{Enumeration, Tally};
 use super::workload::{Step, Workload};
 use gatelog_engine::backend::Durability;
 use gatelog_engine::storage::sim::{Call, Cause, Failure, Fault};
+use std::sync::atomic::AtomicU64;
 
 /// As many steps as a tape may tell; the time of a trial grows with their square.
 const STEPS_MAX: usize = 12;
@@ -86,8 +87,9 @@ pub fn check(tape: &[u8]) -> Result<Tally, String> {
 ///
 /// As [`check`].
 pub fn check_workload(workload: &Workload, seed: u64) -> Result<Tally, String> {
-    let slice = Enumeration { drawn: 4, stride: 23, depth: 1, recovery_stride: 61, seed };
+    let slice = Enumeration { drawn: 2, stride: 7, depth: 1, recovery_stride: 301, seed };
+    let one_in = 23 + (seed % 17) as usize;
     slice
-        .of_some(workload, 7 + (seed % 7) as usize)
+        .of_some(workload, one_in, &AtomicU64::new(0))
         .map_err(|what| format!("{what}\n{:#?}", workload.steps))
 }

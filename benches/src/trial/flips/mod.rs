@@ -26,7 +26,8 @@ pub struct Slice {
 }
 
 impl Slice {
-    fn has(self, number: u64) -> bool {
+    /// Returns whether it has the change of a number.
+    pub(crate) fn has(self, number: u64) -> bool {
         let mut word = (number ^ self.seed << 32).wrapping_add(0x9E37_79B9_7F4A_7C15);
         word = (word ^ word >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         word = (word ^ word >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);

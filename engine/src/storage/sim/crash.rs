@@ -92,6 +92,25 @@ impl CrashStates {
         &self.units
     }
 
+    /// Returns the next choice, without its state: who tries one in many makes only those.
+    pub fn next_choice(&mut self) -> Option<Choice> {
+        let choice = match self.listed(self.next) {
+            Some(choice) => choice,
+            None if self.units.len() > UNITS_ALL && self.drawn > 0 => {
+                self.drawn -= 1;
+                self.draw()
+            }
+            None => return None,
+        };
+        self.next += 1;
+        Some(Choice(choice))
+    }
+
+    /// Returns the state that a choice leaves.
+    pub fn state(&self, choice: &Choice) -> Sim {
+        Sim::of(self.state.crashed(&self.units, &choice.0))
+    }
+
     /// The choice of a number, up to those that are drawn.
     fn listed(&self, number: u64) -> Option<Vec<bool>> {
         let all = self.units.len();
@@ -143,17 +162,9 @@ impl Iterator for CrashStates {
     type Item = (Choice, Sim);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let choice = match self.listed(self.next) {
-            Some(choice) => choice,
-            None if self.units.len() > UNITS_ALL && self.drawn > 0 => {
-                self.drawn -= 1;
-                self.draw()
-            }
-            None => return None,
-        };
-        self.next += 1;
-        let sim = Sim::of(self.state.crashed(&self.units, &choice));
-        Some((Choice(choice), sim))
+        let choice = self.next_choice()?;
+        let sim = self.state(&choice);
+        Some((choice, sim))
     }
 }
 

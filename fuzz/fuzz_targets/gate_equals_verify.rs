@@ -1,7 +1,7 @@
-//! A session told from a tape, to a gate: what it admits, cold verification finds sound, and what it
-//! refuses is what cold verification finds first. Whatever this finds goes to
-//! `fuzz/regressions/gate_equals_verify`, named for its symptom; `validator/tests/live_equals_cold.rs`
-//! replays it.
+//! A session told from a tape, to a gate: what it admits, cold verification finds sound, and what
+//! it refuses is what cold verification finds first. Whatever this finds goes to
+//! `fuzz/regressions/gate_equals_verify`, named for its symptom;
+//! `validator/tests/live_equals_cold.rs` replays it.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Sessions from a grammar: each lawful move is admitted, each unlawful one refused by its rule, live
-//! and cold; and what the fuzz target `invariants` found once holds now.
+//! Sessions from a grammar: each lawful move is admitted, each unlawful one refused by its rule,
+//! live and cold; and what the fuzz target `invariants` found once holds now.
 
 #[path = "gate/equal.rs"]
 mod equal;

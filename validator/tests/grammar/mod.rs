@@ -105,8 +105,10 @@ pub fn check_with(
         let admitted = with_event(&draft, seq, |event| ahead.admit(event));
         assert_eq!(admitted, Ok(()), "{draft:?} is lawful after {log:#?}");
         assert_eq!(found(&mut *live, &draft, seq), [], "{draft:?} was admitted");
-        grammars.iter_mut().for_each(|grammar| grammar.apply(&draft, seq));
-        *seen.entry(draft.kind.to_string()).or_default() += 1;
+        for grammar in &mut grammars {
+            grammar.apply(&draft, seq);
+        }
+        *seen.entry(draft.kind.clone()).or_default() += 1;
         show(&draft);
         log.push(draft);
     }

@@ -1,4 +1,5 @@
-//! A companion that a front end brings along, for a type of its own: two notes never stand in a row.
+//! A companion that a front end brings along, for a type of its own: two notes never stand in a
+//! row.
 
 use super::{Grammar, Tape};
 use crate::equal;

@@ -78,7 +78,7 @@ fn many_torn_files_share_the_second_look() {
         folder.session(&format!("s{at}"), &(turn(1, 0) + "{\"type\":\"tur"));
     }
     let run = watch("300 torn files", folder.path(), 1024, &[]);
-    let run = run.is("torn", 0, "tail/partial-line").within(BASE_MIB);
+    let run = run.is("torn", 0, "tail/partial-line").within(BASE_MIB).in_seconds(5.0);
     assert_eq!(run.reports, 300);
 }
 
@@ -89,9 +89,9 @@ fn a_fifo_is_refused_and_not_waited_for() {
     let path = folder.write("--p--/s2/x", "").with_file_name("session.jsonl");
     let made = Command::new("mkfifo").arg(&path).status().expect("mkfifo is everywhere");
     assert!(made.success());
-    let run = watch("a FIFO in a root", folder.path(), 1024, &[]);
+    let run = watch("a FIFO in a root", folder.path(), 1024, &[]).in_seconds(5.0);
     assert_eq!((run.code, run.reports), (2, 2));
-    let run = watch("a FIFO by its path", &path, 1024, &[]);
+    let run = watch("a FIFO by its path", &path, 1024, &[]).in_seconds(5.0);
     run.is("unreadable", 2, "limit/unreadable");
 }
 
@@ -127,6 +127,6 @@ fn logs_with_torn_ends_wait_for_a_slow_one_without_what_they_mean() {
     }
     let run = watch("60 torn logs behind a slow one", folder.path(), 2048, &[]);
     // The calls of the torn ones stand outside a step.
-    let run = run.is("sound", 1, "").within(BASE_MIB);
+    let run = run.is("sound", 1, "").within(BASE_MIB).in_seconds(60.0);
     assert_eq!(run.reports, 61);
 }

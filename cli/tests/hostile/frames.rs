@@ -10,18 +10,18 @@ fn a_frame_of_256_mib_is_judged_in_the_memory_of_any_other() {
     let first = hand_made(&letters);
     assert!((8100..8300).contains(&first.len()), "{}", first.len());
     let run = watch_log("256 MiB of letters, first frame", &first, 1024);
-    run.is("corrupt", 1, "container/first-frame-open").within(BASE_MIB);
+    run.is("corrupt", 1, "container/first-frame-open").within(BASE_MIB).in_seconds(10.0);
     let run = watch_log("256 MiB of letters, later frame", &log_of(&letters), 1024);
-    run.is("corrupt", 1, "container/split-record").within(BASE_MIB);
+    run.is("corrupt", 1, "container/split-record").within(BASE_MIB).in_seconds(10.0);
     let run = watch_log("256 MiB of NULs, later frame", &log_of(&[Fill(0, 256 * MIB)]), 1024);
-    run.is("corrupt", 1, "container/split-record").within(BASE_MIB);
+    run.is("corrupt", 1, "container/split-record").within(BASE_MIB).in_seconds(10.0);
     let run =
         watch_log("256 MiB of NULs on a line", &log_of(&[Fill(0, 256 * MIB), text("\n")]), 1024);
-    run.is("corrupt", 1, "line/nul-run").within(BASE_MIB);
+    run.is("corrupt", 1, "line/nul-run").within(BASE_MIB).in_seconds(10.0);
     let mut torn = log_of(&letters);
     torn.truncate(torn.len() - 2);
     let run = watch_log("256 MiB of letters, torn frame", &torn, 1024);
-    run.is("torn", 0, "tail/torn-frame").within(BASE_MIB);
+    run.is("torn", 0, "tail/torn-frame").within(BASE_MIB).in_seconds(10.0);
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_frame_of_4_gib_is_stopped_at_the_limit_and_the_limit_is_named() {
         ("4 GiB of letters, torn frame", torn),
     ] {
         let run = watch_log(name, &log, 1024);
-        let run = run.is("unreadable", 2, "limit/frame").within(BASE_MIB);
+        let run = run.is("unreadable", 2, "limit/frame").within(BASE_MIB).in_seconds(15.0);
         let message = run.finding("limit/frame").expect("just seen")["message"].to_string();
         let is_named = message.contains("1073741824") && message.contains("--max-frame-bytes");
         assert!(is_named, "{message}");
@@ -49,7 +49,7 @@ fn feeds(bytes: u64) -> Vec<u8> {
 #[test]
 fn a_frame_of_line_feeds_is_judged_in_seconds() {
     let run = watch_log("32 MiB of line feeds, one frame", &feeds(32 * MIB), 1024);
-    run.is("corrupt", 1, "line/blank").within(BASE_MIB);
+    run.is("corrupt", 1, "line/blank").within(BASE_MIB).in_seconds(10.0);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn frames_of_short_lines_cost_no_more_than_their_text() {
         };
         let log = [hand_made(&[text(header("s"))]), frames].concat();
         let run = watch_log(name, &log, 4096);
-        run.is("corrupt", 1, rule).within(400);
+        run.is("corrupt", 1, rule).within(400).in_seconds(30.0);
     }
 }
 
@@ -88,14 +88,14 @@ fn a_lawful_log_of_200_mib_from_a_few_kilobytes_is_sound_in_flat_memory() {
     let log = log_of(&parts);
     assert!(log.len() < 35_000, "{}", log.len());
     let run = watch_log("200 MiB of messages, one frame", &log, 1024);
-    let run = run.is("sound", 0, "").within(BASE_MIB);
+    let run = run.is("sound", 0, "").within(BASE_MIB).in_seconds(15.0);
     assert_eq!(run.report["events"], 102);
     let mut log = [hand_made(&[text(header("s"))]), hand_made(&[text(&start)])].concat();
     (0..50).for_each(|at| log.extend(hand_made(&message(1 + at, 4 * MIB - 4096))));
     log.extend(hand_made(&[text(end(51))]));
     assert!(log.len() < 23_000, "{}", log.len());
     let run = watch_log("200 MiB of messages, 50 frames", &log, 2048);
-    let run = run.is("sound", 0, "").within(300);
+    let run = run.is("sound", 0, "").within(300).in_seconds(15.0);
     assert_eq!(run.report["events"], 52);
 }
 
@@ -108,9 +108,9 @@ fn many_small_frames_are_cheap() {
         log.extend(frame(&event("turn/end", 2 * at + 1, &data)));
     }
     let run = watch_log("20,000 frames of one event", &log, 1024);
-    let run = run.is("sound", 0, "").within(BASE_MIB);
+    let run = run.is("sound", 0, "").within(BASE_MIB).in_seconds(10.0);
     assert_eq!(run.report["events"], 20_000);
     let log = [hand_made(&[text(header("s"))]), hand_made(&[text("")]).repeat(1_000_000)].concat();
     let run = watch_log("1,000,000 empty frames", &log, 1024);
-    run.is("sound", 0, "").within(BASE_MIB);
+    run.is("sound", 0, "").within(BASE_MIB).in_seconds(10.0);
 }

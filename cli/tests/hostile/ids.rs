@@ -56,10 +56,10 @@ fn open_calls_and_results_cost_nothing_for_the_length_of_their_ids() {
         closed.extend(row(&result(seq + 2, "\"append\""), number));
     }
     let run = watch_log("200 open calls with ids of 1 MiB", &log_of(&open), 1024);
-    let run = run.is("sound", 0, "turn/open-at-end").within(BASE_MIB);
+    let run = run.is("sound", 0, "turn/open-at-end").within(BASE_MIB).in_seconds(20.0);
     assert_eq!(run.report["closers"], 202);
     let run = watch_log("200 results with ids of 1 MiB", &log_of(&closed), 1024);
-    let run = run.is("sound", 0, "turn/open-at-end").within(BASE_MIB);
+    let run = run.is("sound", 0, "turn/open-at-end").within(BASE_MIB).in_seconds(20.0);
     assert_eq!(run.report["closers"], 2);
 }
 
@@ -104,7 +104,7 @@ fn a_header_or_a_turn_of_one_long_string_costs_at_most_twice_its_length() {
             let log = [header, hand_made(&[text(event("turn/start", 0, "{\"turn\":1}"))])];
             let name = format!("a header whose {key} is long, with {spelled:?}");
             let run = watch_log(&name, &log.concat(), 2048);
-            run.is("sound", 0, "turn/open-at-end").within(within);
+            run.is("sound", 0, "turn/open-at-end").within(within).in_seconds(20.0);
         }
         let turn = [
             text(format!(
@@ -114,6 +114,6 @@ fn a_header_or_a_turn_of_one_long_string_costs_at_most_twice_its_length() {
             text("\"}}\n"),
         ];
         let run = watch_log(&format!("a long turn, with {spelled:?}"), &log_of(&turn), 2048);
-        run.is("violation", 1, "turn/start-number").within(within);
+        run.is("violation", 1, "turn/start-number").within(within).in_seconds(60.0);
     }
 }

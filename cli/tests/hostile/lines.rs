@@ -39,12 +39,12 @@ fn a_giant_line_that_no_rule_reads_costs_no_memory() {
         ("giant, retyped and still not read", OPAQUE, "\",\"type\":\"z\"}\n", "sound", 0, ""),
     ] {
         let run = watch_log(name, &log_of(&long_line(before, GIANT, after)), 1024);
-        run.is(verdict, code, rule).within(BASE_MIB);
+        run.is(verdict, code, rule).within(BASE_MIB).in_seconds(10.0);
     }
     let mut torn = log_of(&long_line(OPAQUE, GIANT, ""));
     torn.truncate(torn.len() - 2);
     let run = watch_log("giant, not ended in a torn frame", &torn, 1024);
-    run.is("torn", 0, "tail/torn-frame").within(BASE_MIB);
+    run.is("torn", 0, "tail/torn-frame").within(BASE_MIB).in_seconds(10.0);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_giant_line_that_a_rule_reads_costs_at_most_twice_its_length() {
         ),
     ] {
         let run = watch_log(name, &log_of(&long_line(before, GIANT, after)), 2048);
-        run.is(verdict, code, rule).within(2 * GIANT / MIB + BASE_MIB);
+        run.is(verdict, code, rule).within(2 * GIANT / MIB + BASE_MIB).in_seconds(10.0);
     }
 }
 
@@ -111,15 +111,15 @@ fn a_giant_line_of_a_plain_log_costs_what_one_in_frames_does() {
     let path = folder.path().join("session.jsonl");
     plain_giant(&path, OPAQUE, GIANT, "\"}\n");
     let run = watch("giant, plain, no rule reads it", &path, 1024, &[]);
-    run.is("sound", 0, "").within(BASE_MIB);
+    run.is("sound", 0, "").within(BASE_MIB).in_seconds(10.0);
     let file = File::options().write(true).open(&path).expect("it was just written");
     file.set_len(GIANT).expect("a shorter file");
     let run = watch("giant, plain, not ended", &path, 1024, &[]);
-    let run = run.is("torn", 0, "tail/partial-line").within(BASE_MIB);
+    let run = run.is("torn", 0, "tail/partial-line").within(BASE_MIB).in_seconds(10.0);
     assert_eq!(run.report["lost"]["lines"], 1);
     plain_giant(&path, MESSAGE[0], GIANT, MESSAGE[1]);
     let run = watch("giant, plain, a message", &path, 2048, &[]);
-    run.is("sound", 0, "").within(2 * GIANT / MIB + BASE_MIB);
+    run.is("sound", 0, "").within(2 * GIANT / MIB + BASE_MIB).in_seconds(10.0);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_line_past_512_mib_is_not_judged_and_the_limit_is_named() {
         ("520 MiB, a message", MESSAGE[0], MESSAGE[1], 2 * 512 + BASE_MIB),
     ] {
         let run = watch_log(name, &log_of(&long_line(before, 520 * MIB, after)), 2048);
-        let run = run.is("unreadable", 2, "limit/line").within(mib);
+        let run = run.is("unreadable", 2, "limit/line").within(mib).in_seconds(15.0);
         let message = run.finding("limit/line").expect("just seen")["message"].to_string();
         assert!(message.contains("512 MiB"), "{message}");
     }
@@ -144,10 +144,10 @@ fn runs_of_nuls_are_told_and_cost_nothing() {
     // A hole: it takes no room on the disk.
     file.set_len(whole + 700 * MIB).expect("a longer file");
     let run = watch("700 MiB of NULs at the end, a hole", &path, 1024, &[]);
-    let run = run.is("torn", 0, "tail/nul-run").within(BASE_MIB);
+    let run = run.is("torn", 0, "tail/nul-run").within(BASE_MIB).in_seconds(15.0);
     assert_eq!(run.report["lost"]["bytes"], 700 * MIB);
     file.set_len(whole + 64 * MIB).expect("a shorter file");
     (&file).write_all(("\n".to_owned() + &turn(2, 3)).as_bytes()).expect("room on the disk");
     let run = watch("64 MiB of NULs within, a hole", &path, 1024, &[]);
-    run.is("corrupt", 1, "line/nul-run").within(BASE_MIB);
+    run.is("corrupt", 1, "line/nul-run").within(BASE_MIB).in_seconds(10.0);
 }

@@ -33,11 +33,13 @@ fn nesting_of_any_depth_is_judged_without_a_stack() {
         ];
         for (what, rows, verdict, code) in cases {
             let run = watch_plain(&format!("depth {depth}: {what}"), header("s") + &rows, 1024);
-            run.is(verdict, code, "").within(BASE_MIB + 25 * depth as u64 * 8 / MIB);
+            run.is(verdict, code, "")
+                .within(BASE_MIB + 25 * depth as u64 * 8 / MIB)
+                .in_seconds(10.0);
         }
         let deep = header("s").replacen('{', &format!("{{\"x\":{object},"), 1);
         let run = watch_plain(&format!("depth {depth}: the header"), deep + &start("1"), 1024);
-        run.is("sound", 0, "turn/open-at-end");
+        run.is("sound", 0, "turn/open-at-end").in_seconds(10.0);
     }
 }
 
@@ -80,11 +82,11 @@ fn wide_and_dense_values_are_judged_in_little_more_than_their_own_memory() {
         ("1,000,000 empty objects in a list", opaque(&dense), "sound", 0),
     ] {
         let run = watch_plain(name, header("s") + &rows, 2048);
-        run.is(verdict, code, "").within(400);
+        run.is(verdict, code, "").within(400).in_seconds(10.0);
     }
     let many = header("s") + &format!("{dense}\n").repeat(10);
     let run = watch_plain("10 lines of 1,000,000 empty objects", many, 2048);
-    run.is("torn", 0, "").within(500);
+    run.is("torn", 0, "").within(500).in_seconds(10.0);
 }
 
 #[test]
@@ -98,7 +100,7 @@ fn packed_rows_and_sources_by_the_million_are_judged_in_seconds() {
     };
     let rows: String = (0..100_000).map(|at| row(3 * at, 3)).collect();
     let run = watch_plain("100,000 packed rows", header("s") + &rows, 1024);
-    let run = run.is("violation", 1, "step/event-outside").within(BASE_MIB);
+    let run = run.is("violation", 1, "step/event-outside").within(BASE_MIB).in_seconds(10.0);
     assert_eq!(run.report["events"], 300_000);
     // The host loads them both: the reader has nothing against chunks outside a step.
     assert_eq!(run.report["host"], "loads");
@@ -113,7 +115,7 @@ fn packed_rows_and_sources_by_the_million_are_judged_in_seconds() {
     sources.reverse();
     let log = header("s") + &row(0, 1_000_000) + &sorted + &message(1_000_001, &sources);
     let run = watch_plain("1,000,000 sources, twice", log, 1024);
-    let run = run.is("violation", 1, "step/event-outside").within(300);
+    let run = run.is("violation", 1, "step/event-outside").within(300).in_seconds(10.0);
     assert_eq!((&run.report["host"], &run.report["events"]), (&"loads".into(), &1_000_002.into()));
 }
 
@@ -137,7 +139,7 @@ fn replacements_by_the_hundred_thousand_are_judged_in_seconds() {
         log += &message(seq, &op);
     }
     let run = watch_plain("100,000 replacements of the last message", log, 1024);
-    run.is("sound", 0, "").within(BASE_MIB);
+    run.is("sound", 0, "").within(BASE_MIB).in_seconds(10.0);
 }
 
 #[test]
@@ -147,12 +149,12 @@ fn words_of_a_mebibyte_are_not_repeated_in_every_message() {
     let rows: String = (0..2000).map(unknown).collect();
     let log = header(&"a".repeat(1 << 20)) + &rows;
     let run = watch_plain("an id of 1 MiB, 2,000 refusals", log, 2048);
-    run.is("unsupported", 1, "envelope/unknown-type").within(BASE_MIB);
+    run.is("unsupported", 1, "envelope/unknown-type").within(BASE_MIB).in_seconds(10.0);
     let line = |seq: usize| {
         let after = format!("\",\"seq\":{seq},\"time\":1,\"data\":{{}}}}\n");
         long_line("{\"type\":\"", MIB, &after)
     };
     let log = log_of(&(0..900).flat_map(line).collect::<Vec<_>>());
     let run = watch_log("types of 1 MiB, 900 refusals", &log, 2048);
-    run.is("unsupported", 1, "envelope/unknown-type").within(BASE_MIB);
+    run.is("unsupported", 1, "envelope/unknown-type").within(BASE_MIB).in_seconds(10.0);
 }

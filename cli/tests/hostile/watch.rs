@@ -17,6 +17,8 @@ pub(crate) struct Watched {
     pub(crate) report: Value,
     pub(crate) reports: usize,
     pub(crate) peak_mib: u64,
+    /// Processor time of all its threads, as it was last seen.
+    pub(crate) seconds: f64,
 }
 
 impl Watched {
@@ -43,6 +45,22 @@ impl Watched {
         assert!(self.peak_mib <= mib, "{} MiB, more than {mib}", self.peak_mib);
         self
     }
+
+    /// Checks the processor time: a machine that stands still for a while fails nobody.
+    pub(crate) fn in_seconds(self, seconds: f64) -> Self {
+        assert!(self.seconds <= seconds, "{} s, more than {seconds}", self.seconds);
+        self
+    }
+}
+
+/// Returns the processor time of a process, of `/proc/PID/stat`.
+fn seconds(stat: &str) -> Option<f64> {
+    // The name in parentheses may have spaces; user and system time are the 14th and 15th word.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    let mut ticks = rest.split(' ').skip(11).map(str::parse::<f64>);
+    let (user, system) = (ticks.next()?.ok()?, ticks.next()?.ok()?);
+    // A tick is a hundredth of a second wherever the system shows one to a program.
+    Some((user + system) / 100.0)
 }
 
 pub(crate) fn brief(report: &Value) -> String {
@@ -50,8 +68,7 @@ pub(crate) fn brief(report: &Value) -> String {
 }
 
 /// Runs the command on a path with two threads, in at most `mib` MiB of address space and a minute
-/// of processor time. A run of these takes a few seconds of it; one that is quadratic is killed. It
-/// is no clock: a machine that stands still for a while fails nobody.
+/// of processor time, at which one that does not end is killed.
 pub(crate) fn watch(name: &str, path: &Path, mib: u64, options: &[&str]) -> Watched {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,19 +82,21 @@ pub(crate) fn watch(name: &str, path: &Path, mib: u64, options: &[&str]) -> Watc
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let child = command.spawn().expect("a shell");
-    let status = PathBuf::from(format!("/proc/{}/status", child.id()));
+    let process = PathBuf::from(format!("/proc/{}", child.id()));
     let running = std::thread::spawn(move || child.wait_with_output());
-    let mut most = 0;
+    let (mut most, mut took) = (0, 0.0);
     while !running.is_finished() {
-        let text = fs::read_to_string(&status).unwrap_or_default();
+        let text = fs::read_to_string(process.join("status")).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let now = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
         most = most.max(now.unwrap_or(0));
+        let stat = fs::read_to_string(process.join("stat")).unwrap_or_default();
+        took = seconds(&stat).unwrap_or(took);
         std::thread::sleep(Duration::from_millis(2));
     }
     let output = running.join().expect("it only waits").expect("a shell that was started");
     let peak_mib: u64 = most / 1024;
-    println!("{name:44} {peak_mib:6} MiB");
+    println!("{name:44} {peak_mib:6} MiB {took:7.2} s");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(errors, "", "{name}");
     let code = output.status.code().unwrap_or_else(|| panic!("{name}: {}", output.status));
@@ -86,7 +105,7 @@ pub(crate) fn watch(name: &str, path: &Path, mib: u64, options: &[&str]) -> Watc
     let objects: Vec<Value> = lines.map(parse).collect();
     let reports = of_kind(&objects, "report");
     let report = (*reports.first().unwrap_or_else(|| panic!("{name}: no report"))).clone();
-    Watched { code, report, reports: reports.len(), peak_mib }
+    Watched { code, report, reports: reports.len(), peak_mib, seconds: took }
 }
 
 /// Writes a compressed log and runs the command on it.

@@ -3,7 +3,7 @@
 use super::ledger::{Entry, Ledger, Promise};
 use super::machine::FixedMachine;
 use super::sloppy::{Sloppiness, Sloppy};
-use gatelog_engine::backend::{AppendError, Backend, Batch, Durability, Row};
+use gatelog_engine::backend::{AppendError, Backend, Batch, Durability, ErrorKind, Row};
 use gatelog_engine::log::{Log, LogConfig};
 use gatelog_engine::rules::{Draft, SessionHeader};
 use gatelog_engine::storage::sim::Fault;
@@ -90,8 +90,8 @@ impl Workload {
         for step in &self.steps {
             log = at_work.step(step, log);
         }
-        // The store is dropped while the disk still records: a clean stop ends every workload.
-        drop(log);
+        // The store is closed while the disk still records: a clean stop ends every workload.
+        at_work.close(log);
         Run { moments: sim.take_moments(), ledger: at_work.ledger }
     }
 }
@@ -143,8 +143,23 @@ pub fn header(session: &str) -> SessionHeader {
 }
 
 impl AtWork<'_> {
+    /// An open that fails may have failed in the sync by which recovery begins.
     fn open(&mut self) -> Option<Log> {
-        open(self.sim.disk(), self.machine.clone(), &self.config, self.sloppiness).ok()
+        let at = self.sim.operations();
+        let opened = open(self.sim.disk(), self.machine.clone(), &self.config, self.sloppiness);
+        if opened.is_err() {
+            self.ledger.revoke(at);
+        }
+        opened.ok()
+    }
+
+    /// Closes the store; what it says of a sync that failed then goes into the ledger.
+    fn close(&mut self, log: Option<Log>) {
+        let at = self.sim.operations();
+        let closed = log.map_or(Ok(()), |log| log.close());
+        if closed.is_err_and(|error| error.kind == ErrorKind::Poisoned) {
+            self.ledger.revoke(at);
+        }
     }
 
     fn step(&mut self, step: &Step, log: Option<Log>) -> Option<Log> {
@@ -157,18 +172,23 @@ impl AtWork<'_> {
                 return self.open();
             }
             Step::Restart => {
-                drop(log);
+                self.close(log);
                 return self.open();
             }
             Step::Tick => {
                 if let Some(log) = &log {
+                    let (at, was) = (self.sim.operations(), log.poisoned().is_some());
                     log.tick();
+                    if !was && log.poisoned().is_some() {
+                        self.ledger.revoke(at);
+                    }
                 }
             }
             Step::Reopen => {
-                if let Some(log) = &log {
-                    // A disk that still fails lets nobody in; the workload goes on without.
-                    let _ = log.reopen();
+                let at = self.sim.operations();
+                // A disk that still fails lets nobody in; the workload goes on without.
+                if log.as_ref().is_some_and(|log| log.reopen().is_err()) {
+                    self.ledger.revoke(at);
                 }
             }
             Step::Create(session, class) => {

@@ -9,9 +9,9 @@
 mod bench;
 mod cases;
 mod content;
+mod drawn;
 mod ground;
 mod matrix;
 mod property;
-
 mod tap;
 mod world;

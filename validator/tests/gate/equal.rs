@@ -2,6 +2,9 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each of those who include it uses a part")]
 
+#[path = "stored.rs"]
+mod stored;
+
 use crate::gate::story::Story;
 use crate::gate::{file, header, with_event};
 use crate::support;
@@ -127,6 +130,10 @@ pub fn check(tape: &[u8], profile: Profile) -> Vec<Draft> {
                 assert_eq!(found.first(), Some(&violation), "{draft:?} was refused");
                 if refused % 8 == 0 {
                     check_file(&log, &draft, &found, profile);
+                }
+                if refused == 4 {
+                    // Once: a store costs as much as the rest of the tape.
+                    stored::check(&log, &draft, &violation, profile);
                 }
             }
         }

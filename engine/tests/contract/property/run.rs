@@ -6,7 +6,7 @@ use super::model::{Owed, Session};
 use super::{Op, fault};
 use crate::bench::{BUFFERED, Bench, Kind, Opened, SYNCED, Setup, WRITTEN};
 use crate::ground::{Ground, Which};
-use crate::world::header;
+use crate::world::{header, start_or_end};
 use gatelog_engine::backend::{AppendError, Commit, Durability, Key, Refusal};
 use gatelog_engine::rules::Draft;
 use gatelog_engine::storage::Sim;
@@ -79,6 +79,7 @@ impl Run {
             Op::Repeat { session, durability, is_same } => {
                 self.repeat(*session, *durability, *is_same);
             }
+            Op::Refuse { session, durability } => self.refuse(*session, *durability),
             Op::Raise { session, durability } => self.raise(*session, *durability),
             Op::Tick => {
                 if let Some(log) = &self.opened().log {
@@ -270,6 +271,21 @@ impl Run {
             _ => {}
         }
         self.settle(s, &ended);
+    }
+
+    /// A turn ends that nobody began: the note before it is refused with it.
+    fn refuse(&mut self, s: usize, durability: Durability) {
+        if !self.model[s].is_there {
+            return;
+        }
+        let (_, mut drafts) = self.drafts(1, 0);
+        drafts.push(start_or_end("turn/end"));
+        let session = self.opened().session(IDS[s]);
+        match Ended::of(session.and_then(|it| it.append(drafts, durability))).0 {
+            Ended::Done => panic!("a rule speaks against it"),
+            Ended::Refused(Refusal::Violation(it)) if it.rule == "turn/none" => self.compare(),
+            ended => self.settle(s, &ended),
+        }
     }
 
     fn stands_at(&self, s: usize, first_seq: u64) -> Vec<u64> {

@@ -62,20 +62,12 @@ impl Tape<'_> {
 }
 
 /// Returns the workload that a tape tells; it begins with a session.
-///
-/// The disk is well whenever the store is stopped: a sync that fails then takes back what was only
-/// written, and there is nobody left who could be told, so the ledger would not know of it.
 pub fn workload(tape: &[u8]) -> Workload {
     let mut tape = Tape(tape);
     let mut steps = vec![Step::Create("a", Durability::Synced)];
     while !tape.0.is_empty() && steps.len() < STEPS_MAX {
-        let step = tape.step();
-        if matches!(step, Step::Restart) {
-            steps.push(Step::Heal);
-        }
-        steps.push(step);
+        steps.push(tape.step());
     }
-    steps.push(Step::Heal);
     Workload::new("a tape", steps)
 }
 

@@ -5,6 +5,7 @@
 //! their chunks, an approval now and then; each durable batch is one Zstandard frame with a
 //! checksum.
 
+pub mod progress;
 pub mod trial;
 
 use std::fmt::Write as _;

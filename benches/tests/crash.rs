@@ -6,7 +6,7 @@ use gatelog_benches::trial::{
 };
 use gatelog_engine::backend::Durability::Synced;
 use gatelog_engine::backend::{Backend, ErrorKind};
-use gatelog_engine::log::{Canary, LogConfig, Tail};
+use gatelog_engine::log::{Canary, Log, LogConfig, Tail};
 use gatelog_engine::storage::Sim;
 use std::path::Path;
 use std::sync::Arc;
@@ -61,6 +61,15 @@ fn mistakes_on_purpose_are_noticed() {
     }
 }
 
+/// Creates a session and appends to it, event by event, each of so many bytes and synced.
+fn append_synced(log: &Log, events: u64, bytes: usize) {
+    let first = workload::batch("a", 0, 1, 0, 1);
+    log.create("a", &workload::header("a"), first, Synced).expect("room");
+    for seq in 1..events {
+        log.append("a", workload::batch("a", seq, 1, bytes, seq), Synced).expect("room");
+    }
+}
+
 /// Appends over several segments, all of it synced; the process dies; returns how the end is found.
 fn tail_after_synced_appends(canary: Option<Canary>) -> Tail {
     let config = LogConfig {
@@ -71,11 +80,7 @@ fn tail_after_synced_appends(canary: Option<Canary>) -> Tail {
     };
     let (sim, machine) = (Sim::new(3), Arc::new(FixedMachine::new(3)));
     let log = workload::open(sim.disk(), machine.clone(), &config, None).expect("a fresh store");
-    let first = workload::batch("a", 0, 1, 0, 1);
-    log.create("a", &workload::header("a"), first, Synced).expect("room");
-    for seq in 1..10 {
-        log.append("a", workload::batch("a", seq, 1, 900, seq), Synced).expect("room");
-    }
+    append_synced(&log, 10, 900);
     sim.kill();
     drop(log);
     workload::open(sim.disk(), machine, &config, None).expect("a sound store").tail()
@@ -99,11 +104,7 @@ fn rot_in_the_last_but_one_group(canary: Option<Canary>, keeps_durable: bool) ->
     let config = LogConfig { has_housekeeper: false, canary, ..LogConfig::default() };
     let (sim, machine) = (Sim::new(5), Arc::new(FixedMachine::new(5)));
     let log = workload::open(sim.disk(), machine.clone(), &config, None).expect("a fresh store");
-    let first = workload::batch("a", 0, 1, 0, 1);
-    log.create("a", &workload::header("a"), first, Synced).expect("room");
-    for seq in 1..3 {
-        log.append("a", workload::batch("a", seq, 1, 0, seq), Synced).expect("room");
-    }
+    append_synced(&log, 3, 0);
     let cut = sim.power_cut(|unit| keeps_durable && unit.path.ends_with("DURABLE"));
     drop(log);
     let files = reference::load(&cut.disk(), Path::new(workload::DIR)).expect("it can be read");

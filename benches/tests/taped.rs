@@ -1,5 +1,6 @@
 //! Workloads told from tapes: what the fuzz target `store_ops` found once, and tapes drawn here.
 
+use gatelog_benches::Random;
 use gatelog_benches::trial::{Step, taped};
 use gatelog_engine::log::Canary;
 use std::fs;
@@ -7,14 +8,8 @@ use std::path::Path;
 
 /// Tapes that look at random, the same in every run.
 fn drawn(number: u64) -> Vec<u8> {
-    let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 24) as u8
-    };
-    (0..64).map(|_| next()).collect()
+    let mut random = Random::new(number);
+    (0..64).map(|_| random.below(256) as u8).collect()
 }
 
 #[test]

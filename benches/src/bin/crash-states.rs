@@ -6,11 +6,12 @@
 //! first, if that is not said. It ends with 1 if a state does not open, lost what was promised, or
 //! is not what the reference reader makes of it.
 
+use gatelog_benches::progress;
 use gatelog_benches::trial::{Enumeration, Tally, workloads};
 use rayon::prelude::*;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Choices drawn where a moment has too many units for all subsets.
 const DRAWN: usize = 64;
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
     let (opened, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
     let start = Instant::now();
     let rows: Vec<_> = std::thread::scope(|scope| {
-        scope.spawn(|| tell(&opened, &is_over));
+        scope.spawn(|| progress::tell(&opened, "states opened", &is_over));
         let all = workloads::all();
         let tried = all.par_iter().with_max_len(1).map(|workload| {
             let tried = enumeration.of(workload, &opened);
@@ -65,20 +66,6 @@ fn main() -> ExitCode {
         println!("{what}");
     }
     if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// Tells every ten seconds how far it is.
-fn tell(opened: &AtomicU64, is_over: &AtomicBool) {
-    let start = Instant::now();
-    let mut told = 0;
-    while !is_over.load(Ordering::Relaxed) {
-        std::thread::sleep(Duration::from_millis(200));
-        let seconds = start.elapsed().as_secs();
-        if seconds / 10 > told {
-            told = seconds / 10;
-            eprintln!("{seconds} s: {} states opened", opened.load(Ordering::Relaxed));
-        }
-    }
 }
 
 fn print_table(rows: &[(&str, Result<Tally, String>)]) {

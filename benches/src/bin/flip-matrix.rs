@@ -4,10 +4,10 @@
 //! in so many. It ends with 1 if anything was lost in silence, if the engine and the reference
 //! reader disagree, or if anything is undecidable that a witness beside the segments covers.
 
+use gatelog_benches::progress;
 use gatelog_benches::trial::flips::{Kind, Outcomes, Slice, State, run};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1).map(|argument| argument.parse().ok());
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let done = AtomicU64::new(0);
     let is_over = AtomicBool::new(false);
     let rows = std::thread::scope(|scope| {
-        scope.spawn(|| tell(&done, &is_over));
+        scope.spawn(|| progress::tell(&done, "changes", &is_over));
         let mut rows = Vec::new();
         for state in &states {
             for kind in Kind::ALL {
@@ -49,20 +49,6 @@ fn main() -> ExitCode {
         is_good &= one_in > 1 || bits == found;
     }
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// Tells every ten seconds how far it is.
-fn tell(done: &AtomicU64, is_over: &AtomicBool) {
-    let start = Instant::now();
-    let mut told = 0;
-    while !is_over.load(Ordering::Relaxed) {
-        std::thread::sleep(Duration::from_millis(200));
-        let seconds = start.elapsed().as_secs();
-        if seconds / 10 > told {
-            told = seconds / 10;
-            eprintln!("{seconds} s: {} changes", done.load(Ordering::Relaxed));
-        }
-    }
 }
 
 fn print_table(rows: &[(&State, Kind, Outcomes)]) {

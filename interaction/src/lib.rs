@@ -15,7 +15,23 @@
 //!
 //! It is no user interface, no agent loop and no model client. It owns no file and opens no socket.
 //!
-//! # State
+//! # Where to look
 //!
-//! Nothing is built yet: this page is the crate. What the log must hold for it is already judged by
-//! the approval, policy, permission, sandbox and command families of `gatelog-validator`.
+//! [`plane`] has what all services share, [`chain`] the waterfall of listeners, `flight` the core
+//! that decides which ending was first. `docs/interaction.md` says how it is built and why.
+
+mod sync;
+pub mod text;
+pub mod cancel;
+mod flight;
+pub mod scope;
+pub mod agent;
+pub mod internal;
+pub mod profile;
+pub mod plane;
+pub mod chain;
+
+#[cfg(test)]
+mod cancel_tests;
+#[cfg(test)]
+mod flight_tests;

@@ -1,0 +1,40 @@
+//! What a signal promises. Beside its file, which the model tests compile against other locks.
+
+use crate::cancel::{Cancel, Reason};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+#[test]
+fn the_first_reason_stays_and_each_subscriber_hears_it_once() {
+    let cancel = Cancel::new();
+    let heard = Arc::new(AtomicU32::new(0));
+    let add = |by: u32| {
+        let heard = Arc::clone(&heard);
+        move || {
+            heard.fetch_add(by, Ordering::SeqCst);
+        }
+    };
+    let kept = cancel.subscribe(add(1));
+    drop(cancel.subscribe(add(10)));
+    let broken = cancel.subscribe(|| panic!("a subscriber of a test"));
+    let behind = cancel.subscribe(add(100));
+    assert_eq!(cancel.subscriptions(), 3);
+    cancel.cancel_because(Reason::message("enough"));
+    cancel.cancel_because(Reason::message("more than enough"));
+    assert_eq!(heard.load(Ordering::SeqCst), 101);
+    assert_eq!(cancel.reason().map(|reason| reason.to_string()).as_deref(), Some("enough"));
+    let late = cancel.subscribe(add(1_000));
+    assert_eq!(heard.load(Ordering::SeqCst), 1_101);
+    drop((kept, broken, behind, late));
+}
+
+#[tokio::test]
+async fn a_wait_that_is_dropped_leaves_no_subscription() {
+    let cancel = Cancel::new();
+    let waited = tokio::time::timeout(std::time::Duration::from_millis(1), cancel.cancelled());
+    assert!(waited.await.is_err());
+    assert_eq!(cancel.subscriptions(), 0);
+    let giver = cancel.clone();
+    tokio::spawn(async move { giver.cancel() });
+    cancel.cancelled().await;
+}

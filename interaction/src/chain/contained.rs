@@ -1,0 +1,45 @@
+//! A future of somebody else whose panic ends here.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// What a panic said.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("panicked: {0}")]
+pub struct Panicked(pub String);
+
+impl Panicked {
+    pub(crate) fn of(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Self(text.unwrap_or_else(|| "for no reason that can be shown".to_owned()))
+    }
+}
+
+/// Calls something foreign; a panic is a value.
+pub(crate) fn contained<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| Panicked::of(&*panic))
+}
+
+/// Polls something foreign; a panic is its result.
+pub(crate) struct Contained<T>(Pin<Box<dyn Future<Output = T> + Send>>);
+
+impl<T> Contained<T> {
+    pub(crate) fn new(future: impl Future<Output = T> + Send + 'static) -> Self {
+        Self(Box::pin(future))
+    }
+}
+
+impl<T> Future for Contained<T> {
+    type Output = Result<T, Panicked>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match contained(|| self.0.as_mut().poll(context)) {
+            Ok(polled) => polled.map(Ok),
+            Err(panicked) => Poll::Ready(Err(panicked)),
+        }
+    }
+}

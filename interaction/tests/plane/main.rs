@@ -1,0 +1,7 @@
+//! The interaction plane, driven through its public face and judged by what stands in the log.
+//!
+//! Every behaviour has a test that begins with its code, such as `ar_01_…`, and every scenario one
+//! that begins with its number, such as `s_001_…`. `docs/interaction.md` has the table.
+
+mod support;
+mod chain_basics;

@@ -1,0 +1,17 @@
+//! What the tests of the plane stand on.
+
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "a support module serves tests that come one after another"
+)]
+
+mod backend;
+mod script;
+mod sink;
+mod world;
+
+pub(crate) use backend::Faults;
+pub(crate) use script::{Called, Script, script};
+pub(crate) use sink::Sink;
+pub(crate) use world::{Kind, Seen, World, end_turn, errors, header, open, start_turn, turn_end};

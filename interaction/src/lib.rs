@@ -30,6 +30,13 @@ pub mod internal;
 pub mod profile;
 pub mod plane;
 pub mod chain;
+pub mod approval;
+pub mod sandbox;
+pub mod preset;
+pub mod command;
+pub mod question;
+pub mod tool;
+pub mod adapter;
 
 #[cfg(test)]
 mod cancel_tests;

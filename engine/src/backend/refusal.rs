@@ -2,6 +2,7 @@
 
 use super::error::Error;
 use crate::companion::Violation;
+use std::fmt;
 use std::path::PathBuf;
 
 /// Which limit an append is over.
@@ -98,6 +99,65 @@ pub enum Refusal {
     },
 }
 
+impl fmt::Display for Limited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FrameBytes => "the batch",
+            Self::Records => "the number of events in the batch",
+            Self::IdBytes => "the id of the session",
+            Self::HeaderBytes => "the header of the session",
+        })
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Violation(violation) => write!(f, "{}: {}", violation.rule, violation.message),
+            Self::Unregistered { kind } => write!(
+                f,
+                "nobody registered the type \"{kind}\": register it, or mark the event ignorable"
+            ),
+            Self::Unsupported { what } => write!(f, "the store has no place for {what}"),
+            Self::Malformed { what } => f.write_str(what),
+            Self::Empty => f.write_str("the batch has no event"),
+            Self::TooLarge { what, bytes, limit } => write!(
+                f,
+                "{what} is {bytes}, over the limit of {limit}: keep large payloads elsewhere, and \
+                 cite them"
+            ),
+            Self::WrongSeq { expected, actual } => {
+                write!(
+                    f,
+                    "the session is at seq {actual}, not at {expected}: read on, and decide anew"
+                )
+            }
+            Self::KeyReused => f.write_str("the idempotency key was used for other events"),
+            Self::NoSession => f.write_str("there is no such session"),
+            Self::Exists => f.write_str("there is such a session already"),
+            Self::Deleted => f.write_str("the session was deleted"),
+            Self::Reentrant => {
+                f.write_str("session append cannot reenter while another append is being published")
+            }
+            Self::Busy => f.write_str("the session's gate was not free in time: try again"),
+            Self::Full => f.write_str("the session or the store can take no further event"),
+            Self::Stale => f.write_str("the session is no longer live: open it anew"),
+            Self::Poisoned => f.write_str("a sync failed before: reopen the store"),
+            Self::ReadOnly => f.write_str("the session can only be read"),
+            Self::ForeignWrite { path } => {
+                write!(f, "{}: somebody else wrote to it: open the session anew", path.display())
+            }
+            Self::GenerationMoved { path } => {
+                write!(f, "{}: a newer generation of the session is there", path.display())
+            }
+            Self::Damaged { what } => write!(f, "the session's log is damaged: {what}"),
+            Self::Internal { what } => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
 /// How an append ended, if not in a [`Commit`](super::batch::Commit).
 #[derive(Debug)]
 pub enum AppendError {
@@ -113,4 +173,31 @@ pub enum AppendError {
         /// Where the session is now.
         next_seq: u64,
     },
+}
+
+impl fmt::Display for AppendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(refusal) => write!(f, "refused: {refusal}"),
+            Self::NotWritten(error) => write!(f, "not written: {error}"),
+            Self::Unknown(error) => {
+                write!(f, "written or not, a reopen of the store will tell: {error}")
+            }
+            Self::Rewound { next_seq } => write!(
+                f,
+                "events that were accepted and not yet synced are gone, and nothing was appended: \
+                 the session is at seq {next_seq}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for AppendError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Refused(refusal) => Some(refusal),
+            Self::NotWritten(error) | Self::Unknown(error) => Some(error),
+            Self::Rewound { .. } => None,
+        }
+    }
 }

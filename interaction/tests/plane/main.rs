@@ -5,3 +5,14 @@
 
 mod support;
 mod chain_basics;
+mod approval;
+mod waterfall;
+mod races;
+mod preset;
+mod sandbox;
+mod command;
+mod question;
+mod tool;
+mod adapter;
+mod projection;
+mod replay;

@@ -1,0 +1,1 @@
+//! Ways to people: a terminal, a byte stream, ACP.

@@ -1,0 +1,1 @@
+//! Permission presets: what a person chooses, and which knobs it stands for.

@@ -1,0 +1,1 @@
+//! Questions to a person, the tool that asks them, and plan review.

@@ -1,0 +1,1 @@
+//! Approvals, their pair in the log, the turn around it, the policy.

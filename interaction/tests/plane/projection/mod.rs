@@ -1,0 +1,1 @@
+//! Projections, and reading a log cold.

@@ -1,0 +1,1 @@
+//! Questions, the tool that asks them, plan review.

@@ -1,0 +1,1 @@
+//! Cancel, answer, unload, drop and drain, at once.

@@ -1,0 +1,1 @@
+//! Replay, repair, and whole interleavings.

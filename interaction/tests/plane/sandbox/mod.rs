@@ -1,0 +1,1 @@
+//! Sandbox mode and escalation.

@@ -1,0 +1,1 @@
+//! The seam before a tool runs.

@@ -1,0 +1,1 @@
+//! The chain of listeners: order, scope, claims, unloading.

@@ -32,6 +32,8 @@ async fn pr_03_an_event_that_changes_nothing_is_no_change() {
     assert_eq!(heard.take().len(), 2, "both have another state");
     whole_turn(&session, 1);
     assert_eq!(heard.take(), [], "neither listens to turns");
+    super::append(&session, "session/title", r#"{"title":"t","source":"user"}"#);
+    assert_eq!(heard.take(), [], "one listens to it, and has the state it had");
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ impl Projected for Switches {
     }
 
     fn listens(&self) -> Listens {
-        Listens::Kinds(&["sandbox/mode", "title/never"])
+        Listens::Kinds(&["sandbox/mode", "session/title"])
     }
 
     fn json(&self) -> String {

@@ -3,8 +3,8 @@
 use crate::agent::{Agent, LiveAgents};
 use crate::internal::{InternalError, InternalErrors, Said, Site, TracedOnly};
 use crate::profile::Profile;
-use gatelog_engine::backend::{AppendError, Refusal};
-use gatelog_engine::store::{Gate, Session};
+use gatelog_engine::backend::{AppendError, Refusal, Stored};
+use gatelog_engine::store::{Gate, Observer, Session};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
@@ -121,6 +121,11 @@ impl Plane {
         drop(catch_unwind(AssertUnwindSafe(|| self.0.internal.report(&error))));
     }
 
+    /// Registers an observer of a session whose panics are reported.
+    pub fn observe(&self, session: &Session, observer: Arc<dyn Observer>) {
+        session.observe(Arc::new(Reported { plane: self.clone(), observer }));
+    }
+
     /// Runs a task of a service, which nobody's dropped future ends.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
@@ -153,6 +158,33 @@ impl Plane {
                 Err(AppendError::Refused(Refusal::Internal { what }))
             }
         }
+    }
+}
+
+/// An observer whose panics are reported.
+struct Reported {
+    plane: Plane,
+    observer: Arc<dyn Observer>,
+}
+
+impl Reported {
+    fn call(&self, id: &str, call: impl FnOnce()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(call)) {
+            let text = panic.downcast_ref::<&str>().copied().map(str::to_owned);
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            let text = text.unwrap_or_else(|| "for no reason that can be shown".to_owned());
+            self.plane.report(Site::Observer, Some(id), None, said(format!("panicked: {text}")));
+        }
+    }
+}
+
+impl Observer for Reported {
+    fn committed(&self, id: &str, event: &Stored<'_>) {
+        self.call(id, || self.observer.committed(id, event));
+    }
+
+    fn rewound(&self, id: &str, next_seq: u64) {
+        self.call(id, || self.observer.rewound(id, next_seq));
     }
 }
 

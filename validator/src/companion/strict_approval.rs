@@ -25,6 +25,8 @@ const MANY: u32 = 10;
 #[derive(Clone, Debug)]
 struct Ask {
     seq: u64,
+    /// Its id, as people are shown it.
+    id: String,
     /// The call's id; what is decided is kept under it.
     call: Option<Key>,
 }
@@ -116,11 +118,12 @@ impl StrictApproval {
             return Ok(());
         }
         let count = self.open.count();
-        let first = self.open.values().map(|ask| ask.seq).min().unwrap_or(event.seq);
+        let Some(ask) = self.open.values().min_by_key(|ask| ask.seq) else { return Ok(()) };
+        let (first, id) = (ask.seq, &ask.id);
         let text = match count {
-            1 => format!("the approval of seq {first} is undecided at {}", event.kind),
+            1 => format!("approval {id} of seq {first} is undecided at {}", event.kind),
             _ => format!(
-                "{count} approvals are undecided at {}, the first of seq {first}",
+                "{count} approvals are undecided at {}, the first {id} of seq {first}",
                 event.kind
             ),
         };
@@ -132,7 +135,7 @@ impl StrictApproval {
         let id = event.field("id");
         let call = event.field("callId").and_then(|call| Key::of(Some(call)));
         self.left.remove(id);
-        self.open.insert(id, Ask { seq: event.seq, call });
+        self.open.insert(id, Ask { seq: event.seq, id: quoted(id), call });
         self.asked.insert(id);
     }
 
@@ -213,10 +216,11 @@ impl Companion for StrictApproval {
     }
 
     fn finish(&self, _: &End, report: &mut dyn FnMut(Violation)) {
-        let mut seqs: Vec<u64> = self.open.values().map(|ask| ask.seq).collect();
-        seqs.sort_unstable();
-        for seq in seqs {
-            report(Violation::at(UNDECIDED_AT_END, "the approval was never decided", seq));
+        let mut open: Vec<&Ask> = self.open.values().collect();
+        open.sort_unstable_by_key(|ask| ask.seq);
+        for Ask { seq, id, .. } in open {
+            let text = format!("approval {id} was never decided");
+            report(Violation::at(UNDECIDED_AT_END, text, *seq));
         }
     }
 }

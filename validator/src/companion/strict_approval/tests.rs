@@ -86,7 +86,7 @@ fn open_questions_are_found_once() {
     let two = [TURN, ASKED, r#"approval/asked {"id":"b"}"#, END_TURN];
     assert_eq!(
         messages(&mut StrictApproval::default(), &two),
-        ["2 approvals are undecided at turn/end, the first of seq 1"]
+        ["2 approvals are undecided at turn/end, the first \"a\" of seq 1"]
     );
 }
 

@@ -1,6 +1,6 @@
 //! A command in its place, until its guard is dropped.
 
-use super::registry::{Registered, Shared};
+use super::shared::{Registered, Shared};
 use std::fmt;
 use std::sync::{Arc, Weak};
 

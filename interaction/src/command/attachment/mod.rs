@@ -7,10 +7,10 @@
 mod code;
 mod media;
 mod reference;
+mod store;
 mod wire;
 mod limits;
 mod receipt;
-mod store;
 mod picture;
 mod object;
 mod embedded;

@@ -12,8 +12,10 @@ use gatelog_interaction::command::{
 use gatelog_interaction::profile::Profile;
 use gatelog_interaction::scope::Authority;
 use gatelog_validator::rule::Profile as Rules;
+use gatelog_validator::standard::Standard;
 use serde_json::Value;
 use std::future::Future;
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot};
 
@@ -94,6 +96,20 @@ impl Desk {
     pub(super) fn log(&self) -> Vec<(String, Value)> {
         let events: Vec<Seen> = self.world.events_of("a", "command/");
         events.into_iter().map(|seen| (seen.kind, seen.data)).collect()
+    }
+
+    /// Returns the types of the events that a power cut would leave now, at the worst.
+    pub(super) fn kinds_on_the_device(&self) -> Vec<String> {
+        let device = self.world.sim.power_cut(|_| false);
+        let rules = Standard::new(Rules::Strict);
+        let store = crate::support::open(self.world.kind, &device, rules, &Faults::default());
+        let mut kinds = Vec::new();
+        let read = store.read("a", 0, &mut |event| {
+            kinds.push(event.kind.to_owned());
+            ControlFlow::Continue(())
+        });
+        read.expect("the disk is sound");
+        kinds
     }
 
     /// Returns the payloads of `command/done`.

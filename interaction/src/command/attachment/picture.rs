@@ -48,14 +48,22 @@ pub(super) fn look(image: &ImageUpload, limits: &ImageLimits) -> Result<Picture,
     Ok(Picture { media_type, width, height })
 }
 
+/// Returns the type that bytes are of; its whole signature counts, not only what tells it apart.
 fn told(data: &[u8]) -> Option<MediaType> {
-    match contained(|| imagesize::image_type(data).ok()).ok().flatten()? {
-        ImageType::Png => Some(MediaType::Png),
-        ImageType::Jpeg => Some(MediaType::Jpeg),
-        ImageType::Gif => Some(MediaType::Gif),
-        ImageType::Webp => Some(MediaType::Webp),
-        _ => None,
-    }
+    let (media_type, is_signed) = match contained(|| imagesize::image_type(data).ok())
+        .ok()
+        .flatten()?
+    {
+        ImageType::Png => {
+            let is_header = data.get(12..16) == Some(b"IHDR");
+            (MediaType::Png, data.starts_with(b"\x89PNG\r\n\x1a\n") && is_header)
+        }
+        ImageType::Jpeg => (MediaType::Jpeg, true),
+        ImageType::Gif => (MediaType::Gif, matches!(data.get(..6), Some(b"GIF87a" | b"GIF89a"))),
+        ImageType::Webp => (MediaType::Webp, data.get(12..15) == Some(b"VP8")),
+        _ => return None,
+    };
+    is_signed.then_some(media_type)
 }
 
 fn error<T>(code: Code, text: String) -> Result<T, AttachmentError> {

@@ -1,6 +1,7 @@
 //! Slash commands.
 
 mod support;
+mod pictures;
 mod grammar;
 mod definition;
 mod registry;
@@ -12,10 +13,10 @@ mod injected;
 mod cancelling;
 mod abandoned;
 mod plane_only;
-//mod wire;
-//mod admission;
-//mod receipts;
-//mod embedded;
-//mod power_cuts;
-//mod validator;
-//mod stored;
+mod wire;
+mod admission;
+mod receipts;
+mod embedded;
+mod power_cuts;
+mod validator;
+mod stored;

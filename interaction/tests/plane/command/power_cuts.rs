@@ -5,7 +5,7 @@ use super::pictures::{bytes, encoded, png, upload};
 use super::support::{By, executed, with};
 use crate::support::{Faults, Kind, World};
 use gatelog_engine::backend::Durability;
-use gatelog_engine::rules::{Draft, Placement, TypeEntry};
+use gatelog_engine::rules::Draft;
 use gatelog_engine::storage::Sim;
 use gatelog_interaction::agent::BoxError;
 use gatelog_interaction::cancel::Cancel;
@@ -80,10 +80,8 @@ const CITED: &str = "test/cited";
 #[tokio::test]
 async fn ca_09_no_log_cites_what_a_power_cut_could_take() {
     for kind in Kind::ALL {
-        let note =
-            TypeEntry { owner: "a test".to_owned(), placement: Placement::LogOnly, check: None };
-        let rules = Standard::new(Rules::Strict).with_type(CITED, note).expect("it is free");
-        let world = World::with(kind, rules.clone(), Rules::Strict, Profile::STRICT);
+        let rules = Standard::new(Rules::Strict);
+        let world = World::of(kind, Rules::Strict, Profile::STRICT);
         let live = world.agent("a");
         // Log and attachments lie on one disk.
         world.sim.record_moments();
@@ -93,7 +91,8 @@ async fn ca_09_no_log_cites_what_a_power_cut_could_take() {
             let AttachmentBlock::Image(image) = &invocation.attachments[0] else {
                 panic!("an image")
             };
-            let draft = Draft::new(CITED, format!(r#"{{"id":"{}"}}"#, image.attachment_id));
+            let data = format!(r#"{{"id":"{}"}}"#, image.attachment_id);
+            let draft = Draft { ignorable: true, ..Draft::new(CITED, data) };
             let session = invocation.agent.session().clone();
             let append = move || session.append([draft], Durability::Written);
             tokio::task::spawn_blocking(append).await?.map_err(BoxError::from)?;

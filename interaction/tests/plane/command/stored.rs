@@ -97,7 +97,7 @@ async fn ci_10_a_run_at_the_tail_is_legal() {
             let found = errors(kind, &world.sim, rules);
             assert!(found.iter().all(|of| of.contains("command/never-done")), "{found:?}");
             let store = open(kind, &world.sim, Standard::new(rules), &Faults::default());
-            let session = store.open("a").expect("it loads");
+            let session = store.session("a").expect("it loads");
             let events = world.events("a").len();
             let title = Draft::new("session/title", r#"{"title":"t"}"#);
             session.append([title], Durability::Synced).expect("it goes on");
@@ -115,7 +115,7 @@ async fn s_134_a_stored_log_with_two_ends() {
     // The host's rules let it pass, and the first counts.
     assert_eq!(errors(Kind::Files, &sim, Rules::Host), Vec::<String>::new());
     let store = open(Kind::Files, &sim, Standard::new(Rules::Host), &Faults::default());
-    let session = store.open("a").expect("it loads");
+    let session = store.session("a").expect("it loads");
     let commands = session.project(Commands::default).expect("it is live");
     let view = commands.view().expect("it can be read").0;
     let view = serde_json::to_value(&view).expect("it is JSON");
@@ -135,7 +135,7 @@ async fn s_135_an_id_of_the_log_is_not_run_again_in_a_later_life() {
             world.session("a").append([run.clone()], Durability::Synced).expect("it is new");
             world.store.close().expect("the disk is sound");
             let store = open(kind, &world.sim, Standard::new(rules), &Faults::default());
-            let session = store.open("a").expect("it is there");
+            let session = store.session("a").expect("it is there");
             let refused = session.append([run], Durability::Synced).expect_err("it repeats c1");
             let text = "command/run repeats commandId \"c1\"";
             assert!(refused.to_string().contains(text), "{kind:?}: {refused}");
@@ -155,7 +155,7 @@ async fn s_136_a_log_that_ends_after_a_run() {
         let device = desk.world.sim.power_cut(|_| false);
         assert_eq!(desk.kinds_on_the_device(), ["command/run"], "{kind:?}");
         let store = open(kind, &device, Standard::new(Rules::Strict), &Faults::default());
-        let session = store.open("a").expect("it loads");
+        let session = store.session("a").expect("it loads");
         let commands = session.project(Commands::default).expect("it is live");
         let view = commands.view().expect("it can be read").0;
         assert_eq!((view.len(), view[0].done_seq), (1, None), "{kind:?}: nobody closed it");

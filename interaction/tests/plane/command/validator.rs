@@ -144,7 +144,7 @@ async fn ci_08_what_stands_in_a_log_counts_when_it_is_opened_again() {
             world.store.close().expect("the disk is sound");
             // A later life of the process.
             let store = open(kind, &world.sim, Standard::new(rules), &Faults::default());
-            let session = store.open("a").expect("it is there");
+            let session = store.session("a").expect("it is there");
             let (rule, _) = refused(&session, "command/run", RUN);
             assert_eq!(rule, "command/run-repeats-id", "{kind:?}");
             append(&session, "command/done", &done("c1", "success", None)).expect("it was run");

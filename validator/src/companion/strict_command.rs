@@ -63,14 +63,14 @@ impl StrictCommand {
     fn plan_done(&self, event: &Event<'_>) -> Result<(), Violation> {
         let id = event.field("commandId");
         if !self.running.contains(id) && self.done.contains(id) {
-            let text = format!("command/done repeats the result of command {}", quoted(id));
+            let text = format!("command/done {} repeats a settled command", quoted(id));
             return Err(Violation::new(REPEATED_DONE, text));
         }
         let kind = event.field("kind");
         if is_one_of(kind, &KINDS) {
             return Ok(());
         }
-        let text = format!("command/done has the unknown kind {}", quoted(kind));
+        let text = format!("command/done {} carries unknown kind {}", quoted(id), quoted(kind));
         Err(Violation::new(UNKNOWN_KIND, text))
     }
 }
@@ -82,10 +82,12 @@ fn plan_run(event: &Event<'_>) -> Result<(), Violation> {
         return Err(Violation::new(INVALID_ID, text));
     }
     let source = event.field("source");
-    if source.is_none() || is_str(source.and_then(|source| source.get("kind")), "user") {
+    let kind = source.and_then(|source| source.get("kind"));
+    if source.is_none() || is_str(kind, "user") {
         return Ok(());
     }
-    let text = format!("command/run has the unknown source {}", quoted(source));
+    let text =
+        format!("command/run {} carries unknown source {}", quoted(id), quoted(kind.or(source)));
     Err(Violation::new(UNKNOWN_SOURCE, text))
 }
 

@@ -43,6 +43,16 @@ pub enum Listens {
     Kinds(&'static [&'static str]),
 }
 
+impl Listens {
+    /// Returns whether an event of a type is among them.
+    pub fn hears(&self, kind: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Kinds(kinds) => kinds.contains(&kind),
+        }
+    }
+}
+
 /// The state of a session at its end, as far as the driver knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
@@ -93,6 +103,11 @@ pub trait Projection: Fold {
 
     /// Returns the version of the view's shape.
     fn version(&self) -> u32;
+
+    /// Returns which events may change the state. All others must leave it as it is.
+    fn listens(&self) -> Listens {
+        Listens::All
+    }
 
     /// Returns the view at the last folded event.
     fn view(&self) -> Self::View;

@@ -16,6 +16,7 @@ pub mod standard;
 mod judge;
 pub mod verify;
 pub mod store;
+pub mod board;
 
 /// Returns every rule, those of one family together.
 pub fn rules() -> impl Iterator<Item = &'static rule::Rule> {

@@ -22,7 +22,7 @@ pub use folding::{Folding, Unfit, View};
 pub use log_files::LogFiles;
 pub use projected::{Make, Projected};
 use rayon::prelude::*;
-pub use source::{EventSource, SessionSink};
+pub use source::{EventSource, SessionSink, with_event};
 use std::ops::ControlFlow;
 pub use stored_sessions::StoredSessions;
 

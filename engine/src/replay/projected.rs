@@ -1,6 +1,6 @@
 //! What replay asks of a projection: to fold, to show itself, to be put away and taken up again.
 
-use crate::companion::Fold;
+use crate::companion::{Fold, Listens};
 use crate::rules::SessionHeader;
 
 /// A fold whose view is JSON text and whose state can be kept.
@@ -12,6 +12,11 @@ pub trait Projected: Fold + Send {
 
     /// Returns the version of state and view; a checkpoint of another one is not taken up.
     fn version(&self) -> u32;
+
+    /// Returns which events may change the state. All others must leave it as it is.
+    fn listens(&self) -> Listens {
+        Listens::All
+    }
 
     /// Returns the view, one JSON value with stable keys.
     fn json(&self) -> String;

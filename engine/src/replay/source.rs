@@ -64,10 +64,11 @@ impl EventSource for &dyn Backend {
 }
 
 /// Hands a stored event to whoever looks at events.
-pub(super) fn with_event<R>(
-    stored: &Stored<'_>,
-    act: impl FnOnce(&Event<'_>) -> R,
-) -> Result<R, Error> {
+///
+/// # Errors
+///
+/// [`ErrorKind::Corrupt`] if it holds what is no JSON.
+pub fn with_event<R>(stored: &Stored<'_>, act: impl FnOnce(&Event<'_>) -> R) -> Result<R, Error> {
     let parse = |text: &[u8]| {
         Document::parse(text.to_vec()).map_err(|_| {
             let message = format!("event {} holds what is no JSON", stored.seq);

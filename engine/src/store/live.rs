@@ -109,8 +109,10 @@ impl Live {
         Arc::make_mut(&mut *lock(&self.observers)).push(observer);
     }
 
-    /// Ends the line before the gate; who waits is told.
+    /// Ends the line before the gate; who waits is told. Observers are let go: one that holds a
+    /// handle of its session would keep both for ever.
     pub(crate) fn shut(&self) {
+        drop(std::mem::take(&mut *lock(&self.observers)));
         for task in self.queue.shut() {
             self.shared.carriers.run(Box::new(move || task(super::queue::Call::Shut)));
         }

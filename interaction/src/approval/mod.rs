@@ -1,19 +1,29 @@
 //! One-shot approvals and the approval policy.
 
-mod error;
-mod machine;
 mod outcome;
 mod pairing;
 mod policy;
-mod port;
 mod request;
-mod untyped;
+mod error;
+mod port;
+mod event;
+mod pending;
+mod answerer;
+mod machine;
+mod service;
+mod drain;
+mod knob;
 
+pub use answerer::{ScriptedNext, answerer, scripted};
 pub use error::ApprovalError;
 pub use machine::{Machine, MachineAnswerer, Selection};
+pub use knob::{Contribution, PolicyChange, PolicyError};
 pub use outcome::{ApprovalOutcome, RawOutcome};
 pub use pairing::{Paired, Pairing};
 pub use policy::{ApprovalPolicy, KnobSource, NotAPolicy};
 pub use port::{ApprovalPort, DecidedBy, Explained};
 pub use request::{Approval, ApprovalId, ApprovalRequest};
-pub use untyped::{Untyped, UntypedListener, UntypedNext};
+pub use service::ApprovalService;
+
+pub(crate) use event::policy as policy_event;
+pub(crate) use knob::notify;

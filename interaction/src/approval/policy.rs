@@ -71,3 +71,13 @@ pub enum KnobSource {
     /// The parent of a child agent, when it made the child.
     Delegation,
 }
+
+impl KnobSource {
+    /// Returns the word that stands in the log; the user's own choice has none.
+    pub const fn word(self) -> Option<&'static str> {
+        match self {
+            Self::User => None,
+            Self::Delegation => Some("delegation"),
+        }
+    }
+}

@@ -8,6 +8,7 @@ use crate::scope::Lease;
 use gatelog_engine::store::Session;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A wish to do one thing that needs approval. It never carries the tool's arguments: an answerer
 /// knows the call by its id.
@@ -107,6 +108,11 @@ impl ApprovalId {
         Self(uuid::Uuid::new_v4().to_string().into())
     }
 
+    /// Returns it as JSON text.
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::Value::from(&*self.0).to_string()
+    }
+
     /// Returns its text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -124,9 +130,20 @@ impl fmt::Display for ApprovalId {
 pub struct Approval {
     pub(crate) id: ApprovalId,
     pub(crate) request: ApprovalRequest,
+    /// It came to the end of the chain.
+    nobodys: AtomicBool,
 }
 
 impl Approval {
+    pub(super) fn new(id: ApprovalId, request: ApprovalRequest) -> Self {
+        Self { id, request, nobodys: AtomicBool::new(false) }
+    }
+
+    /// Returns whether it came to the end of the chain.
+    pub(super) fn was_nobodys(&self) -> bool {
+        self.nobodys.load(Ordering::Acquire)
+    }
+
     /// Returns its id, as `approval/asked` has it.
     pub fn id(&self) -> &ApprovalId {
         &self.id
@@ -142,6 +159,7 @@ impl Ask for Approval {
     type Reply = RawOutcome;
 
     fn nobody(&self) -> Result<RawOutcome, ListenerError> {
+        self.nobodys.store(true, Ordering::Release);
         Ok(ApprovalOutcome::Unavailable.into())
     }
 }

@@ -10,19 +10,15 @@ mod ask;
 #[expect(clippy::module_inception, reason = "the file has the name of its noun")]
 mod chain;
 mod contained;
-mod answerer;
 mod next;
 mod registration;
 mod route;
-mod shared;
 
-pub use answerer::answerer;
 pub use ask::{Ask, Listener, ListenerError};
 pub use chain::{Chain, Registrar};
 pub use contained::Panicked;
 pub use next::Next;
 pub use registration::{Place, Registration};
-pub use shared::SharedNext;
 
 pub(crate) use contained::{Contained, contained};
 pub(crate) use route::{Answer, Names};

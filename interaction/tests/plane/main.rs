@@ -16,3 +16,4 @@ mod tool;
 mod adapter;
 mod projection;
 mod replay;
+mod table;

@@ -1,10 +1,11 @@
 //! Approvals: what was asked for, what was decided, and under which policy.
 
+use super::kept::Resume;
 use super::knob::{Composed, Policy};
 use super::raw::Raw;
 use super::time_ms;
 use super::turns::Position;
-use gatelog_engine::companion::{Fold, Projection};
+use gatelog_engine::companion::{Fold, Listens, Projection};
 use gatelog_engine::event::Event;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -118,9 +119,29 @@ impl Projection for Approvals {
         1
     }
 
+    fn listens(&self) -> Listens {
+        Listens::Kinds(&[
+            "turn/start",
+            "turn/end",
+            "step/start",
+            "step/end",
+            "approval/policy",
+            "approval/asked",
+            "approval/decided",
+        ])
+    }
+
     fn view(&self) -> ApprovalsView {
         let mut open: Vec<_> = self.open.values().cloned().collect();
         open.sort_unstable_by_key(|asked| asked.asked_seq);
         ApprovalsView { open, decided: self.decided.clone() }
+    }
+}
+
+impl Resume for Approvals {
+    fn resume(&mut self, saved: Self) {
+        let Self { policy, position, open, decided } = saved;
+        self.policy.resume(policy);
+        (self.position, self.open, self.decided) = (position, open, decided);
     }
 }

@@ -1,7 +1,8 @@
 //! Commands: what was run, and what came of it.
 
+use super::kept::Resume;
 use super::raw::Raw;
-use gatelog_engine::companion::{Fold, Projection};
+use gatelog_engine::companion::{Fold, Listens, Projection};
 use gatelog_engine::event::Event;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -78,7 +79,13 @@ impl Projection for Commands {
         1
     }
 
+    fn listens(&self) -> Listens {
+        Listens::Kinds(&["command/run", "command/done"])
+    }
+
     fn view(&self) -> Vec<Command> {
         self.commands.clone()
     }
 }
+
+impl Resume for Commands {}

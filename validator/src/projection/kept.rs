@@ -1,10 +1,19 @@
 //! A projection whose view and state are written as JSON.
 
-use gatelog_engine::companion::{Fold, Projection};
+use gatelog_engine::companion::{Fold, Listens, Projection};
 use gatelog_engine::event::Event;
 use gatelog_engine::replay::Projected;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+/// A projection whose state can be put away and taken up by one that was made for another
+/// installation: what an installation is composed with is no part of the state.
+pub trait Resume: Projection + Sized {
+    /// Takes the state of a saved one up.
+    fn resume(&mut self, saved: Self) {
+        *self = saved;
+    }
+}
 
 /// Makes of a projection what replay asks for: its view as JSON, its state put away and taken up.
 #[derive(Clone, Debug)]
@@ -18,7 +27,7 @@ impl<P: Fold> Fold for Kept<P> {
 
 impl<P> Projected for Kept<P>
 where
-    P: Projection<View: Serialize> + Serialize + DeserializeOwned + Send,
+    P: Resume + Projection<View: Serialize> + Serialize + DeserializeOwned + Send,
 {
     fn name(&self) -> &'static str {
         self.0.name()
@@ -26,6 +35,10 @@ where
 
     fn version(&self) -> u32 {
         self.0.version()
+    }
+
+    fn listens(&self) -> Listens {
+        self.0.listens()
     }
 
     fn json(&self) -> String {
@@ -38,8 +51,8 @@ where
 
     fn load(&mut self, state: &[u8]) -> bool {
         match serde_json::from_slice(state) {
-            Ok(projection) => {
-                self.0 = projection;
+            Ok(saved) => {
+                self.0.resume(saved);
                 true
             }
             Err(_) => false,

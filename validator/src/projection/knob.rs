@@ -3,8 +3,9 @@
 //! The host looks at the last event of its type alone, whatever it says; where that says nothing,
 //! or there is none, what its installation is composed with is in force.
 
+use super::kept::Resume;
 use super::raw::Raw;
-use gatelog_engine::companion::{Fold, Projection};
+use gatelog_engine::companion::{Fold, Listens, Projection};
 use gatelog_engine::event::Event;
 use gatelog_engine::json::Json;
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,7 @@ pub(super) fn effective(set: Option<&Set>, composed: &str) -> Raw {
 /// The effective approval policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
+    #[serde(skip)]
     composed: Composed,
     set: Option<Set>,
 }
@@ -66,6 +68,7 @@ pub struct Policy {
 /// The sandbox mode.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sandbox {
+    #[serde(skip)]
     composed: Composed,
     set: Option<Set>,
 }
@@ -111,6 +114,10 @@ impl Projection for Policy {
         1
     }
 
+    fn listens(&self) -> Listens {
+        Listens::Kinds(&["approval/policy"])
+    }
+
     fn view(&self) -> KnobView {
         let effective = effective(self.set.as_ref(), &self.composed.approval);
         KnobView { effective, set: self.set.clone() }
@@ -128,6 +135,10 @@ impl Projection for Sandbox {
         1
     }
 
+    fn listens(&self) -> Listens {
+        Listens::Kinds(&["sandbox/mode"])
+    }
+
     fn view(&self) -> KnobView {
         let effective = effective(self.set.as_ref(), &self.composed.sandbox);
         KnobView { effective, set: self.set.clone() }
@@ -137,4 +148,16 @@ impl Projection for Sandbox {
 /// Returns the text of a member that is a string.
 pub(super) fn word(event: &Event<'_>, key: &str) -> Option<String> {
     event.field(key).as_ref().and_then(Json::as_text).map(|word| word.to_lossy().into_owned())
+}
+
+impl Resume for Policy {
+    fn resume(&mut self, saved: Self) {
+        self.set = saved.set;
+    }
+}
+
+impl Resume for Sandbox {
+    fn resume(&mut self, saved: Self) {
+        self.set = saved.set;
+    }
 }

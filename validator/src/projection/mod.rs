@@ -33,7 +33,7 @@ use gatelog_engine::event::Event;
 use gatelog_engine::json::{Document, is_safe_integer, is_seq};
 use gatelog_engine::replay::Projected;
 use gatelog_engine::rules::SessionHeader;
-pub use kept::Kept;
+pub use kept::{Kept, Resume};
 pub use knob::{Composed, KnobView, Policy, Sandbox, Set};
 pub use permissions::{Permissions, PermissionsView, Preset, PresetOption, PresetTable};
 pub use raw::Raw;

@@ -8,9 +8,10 @@
 //!
 //! `@deepseek-ai/dsh-permission-presets`, `derive` and `selectFor`, and version 2 of its state.
 
+use super::kept::Resume;
 use super::knob::{Composed, Set, effective, word};
 use super::raw::Raw;
-use gatelog_engine::companion::{Fold, Projection};
+use gatelog_engine::companion::{Fold, Listens, Projection};
 use gatelog_engine::event::Event;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +55,9 @@ impl Default for PresetTable {
 /// The permissions of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Permissions {
+    #[serde(skip)]
     table: PresetTable,
+    #[serde(skip)]
     composed: Composed,
     preset: Option<String>,
     sandbox: Option<Set>,
@@ -120,6 +123,15 @@ impl Projection for Permissions {
         2
     }
 
+    fn listens(&self) -> Listens {
+        Listens::Kinds(&[
+            "permission/preset",
+            "sandbox/mode",
+            "approval/policy",
+            "session/end-seed",
+        ])
+    }
+
     fn view(&self) -> PermissionsView {
         let sandbox = effective(self.sandbox.as_ref(), &self.composed.sandbox);
         let approval = effective(self.approval.as_ref(), &self.composed.approval);
@@ -143,5 +155,14 @@ impl Projection for Permissions {
         }
         let current_value = current.map_or("custom", |preset| &preset.value).to_owned();
         PermissionsView { options, current_value, sandbox, approval, seeded: self.seeded }
+    }
+}
+
+impl Resume for Permissions {
+    fn resume(&mut self, saved: Self) {
+        let Self { preset, sandbox, approval, seeded, .. } = saved;
+        let (table, composed) =
+            (std::mem::take(&mut self.table), std::mem::take(&mut self.composed));
+        *self = Self { table, composed, preset, sandbox, approval, seeded };
     }
 }

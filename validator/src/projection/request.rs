@@ -1,7 +1,8 @@
 //! The request header in force: what the next request to the model starts with.
 
+use super::kept::Resume;
 use super::raw::Raw;
-use gatelog_engine::companion::{Fold, Projection};
+use gatelog_engine::companion::{Fold, Listens, Projection};
 use gatelog_engine::event::Event;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +44,13 @@ impl Projection for Request {
         1
     }
 
+    fn listens(&self) -> Listens {
+        Listens::Kinds(&["request/header"])
+    }
+
     fn view(&self) -> Option<RequestView> {
         self.request.clone()
     }
 }
+
+impl Resume for Request {}

@@ -1,7 +1,8 @@
 //! The title of a session: the last one that was given.
 
+use super::kept::Resume;
 use super::raw::Raw;
-use gatelog_engine::companion::{Fold, Projection};
+use gatelog_engine::companion::{Fold, Listens, Projection};
 use gatelog_engine::event::Event;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +44,13 @@ impl Projection for Title {
         1
     }
 
+    fn listens(&self) -> Listens {
+        Listens::Kinds(&["session/title"])
+    }
+
     fn view(&self) -> Option<TitleView> {
         self.title.clone()
     }
 }
+
+impl Resume for Title {}

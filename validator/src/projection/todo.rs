@@ -1,7 +1,8 @@
 //! The todo list of a session: the last one that was written, whole.
 
+use super::kept::Resume;
 use super::raw::Raw;
-use gatelog_engine::companion::{Fold, Projection};
+use gatelog_engine::companion::{Fold, Listens, Projection};
 use gatelog_engine::event::Event;
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +41,13 @@ impl Projection for Todo {
         1
     }
 
+    fn listens(&self) -> Listens {
+        Listens::Kinds(&["todo/write"])
+    }
+
     fn view(&self) -> Option<TodoView> {
         self.todo.clone()
     }
 }
+
+impl Resume for Todo {}

@@ -1,8 +1,9 @@
 //! Turns and their steps.
 
+use super::kept::Resume;
 use super::raw::Raw;
 use super::time_ms;
-use gatelog_engine::companion::{Fold, Projection};
+use gatelog_engine::companion::{Fold, Listens, Projection};
 use gatelog_engine::event::Event;
 use serde::{Deserialize, Serialize};
 
@@ -96,6 +97,10 @@ impl Projection for Turns {
         1
     }
 
+    fn listens(&self) -> Listens {
+        Listens::Kinds(&["turn/start", "turn/end", "step/start", "step/end"])
+    }
+
     fn view(&self) -> Vec<Turn> {
         self.turns.clone()
     }
@@ -119,3 +124,5 @@ impl Position {
         }
     }
 }
+
+impl Resume for Turns {}

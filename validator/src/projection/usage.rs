@@ -5,8 +5,9 @@
 //! of a request that was retried the last attempt counts. A message that replaces another one on
 //! the surface was not asked for again.
 
+use super::kept::Resume;
 use super::knob::word;
-use gatelog_engine::companion::{Fold, Projection};
+use gatelog_engine::companion::{Fold, Listens, Projection};
 use gatelog_engine::event::Event;
 use gatelog_engine::json::{Json, is_count};
 use serde::{Deserialize, Serialize};
@@ -181,6 +182,19 @@ impl Projection for Usage {
         1
     }
 
+    fn listens(&self) -> Listens {
+        Listens::Kinds(&[
+            "request/header",
+            "assistant/chunk",
+            "assistant/message",
+            "llm/retry",
+            "compaction/summary",
+            "step/end",
+            "turn/start",
+            "turn/end",
+        ])
+    }
+
     fn view(&self) -> UsageView {
         let mut settled = self.clone();
         settled.settle();
@@ -193,3 +207,5 @@ impl Projection for Usage {
         view
     }
 }
+
+impl Resume for Usage {}

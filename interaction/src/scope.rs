@@ -111,7 +111,7 @@ impl Scope {
         if chain.contains(self) {
             return Err(ScopeError::Cycle);
         }
-        if chain.len() >= DEPTH_MAX { Err(ScopeError::TooDeep) } else { Ok(()) }
+        if chain.len() > DEPTH_MAX { Err(ScopeError::TooDeep) } else { Ok(()) }
     }
 
     /// Returns the label.

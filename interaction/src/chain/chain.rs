@@ -159,6 +159,11 @@ pub struct Registrar<A: Ask> {
 }
 
 impl<A: Ask> Registrar<A> {
+    /// Returns how many listeners the chain has, whoever registered them.
+    pub fn count(&self) -> usize {
+        self.chain.count()
+    }
+
     /// Registers a listener that sees every request.
     ///
     /// # Errors

@@ -11,7 +11,14 @@ use std::sync::Arc;
 
 /// The way on to the listeners behind. It is consumed by use: nobody delegates twice.
 ///
-/// ```compile_fail
+/// ```
+/// use gatelog_interaction::chain::{Ask, ListenerError, Next};
+/// async fn once<A: Ask>(next: Next<A>) -> Result<A::Reply, ListenerError> {
+///     next.run().await
+/// }
+/// ```
+///
+/// ```compile_fail,E0382
 /// use gatelog_interaction::chain::{Ask, ListenerError, Next};
 /// async fn twice<A: Ask>(next: Next<A>) -> Result<A::Reply, ListenerError> {
 ///     next.run().await?;

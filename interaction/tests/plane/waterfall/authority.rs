@@ -20,7 +20,7 @@ async fn aw_24_a_scoped_composition_registers_in_its_own_scope_only() {
     }
     let refused = registrar.global(Place::First, trace.passes("global"));
     assert_eq!(refused.map(drop), Err(RegisterError::NotGlobal { scope: "a".to_owned() }));
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["own"]);
     scene.close(&live);
 }
@@ -37,7 +37,7 @@ async fn s_053_a_refused_registration_changes_nothing() {
         registrar.scoped(other.agent().scope(), Place::First, trace.passes("foreign"));
     assert!(global.is_err() && foreign.is_err());
     for asking in [&live, &other] {
-        scene.outcome(asking).await;
+        scene.unanswered(asking).await;
         assert_eq!(trace.take(), ["kept"]);
     }
     scene.close(&live);

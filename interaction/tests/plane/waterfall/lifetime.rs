@@ -73,14 +73,14 @@ async fn aw_20_a_registration_lives_as_long_as_its_guard() {
     {
         let plugin =
             [scene.all.global(Place::Last, trace.passes("plugin")).expect("root")];
-        scene.outcome(&live).await;
+        scene.unanswered(&live).await;
         assert_eq!(trace.take(), ["plugin"]);
         drop(plugin);
     }
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), [""; 0]);
     scene.all.global(Place::Last, trace.passes("kept")).expect("root").keep();
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["kept"]);
     scene.close(&live);
 }
@@ -142,14 +142,14 @@ async fn s_052_taken_back_twice_is_one_removal() {
     let _other = scene.all.global(Place::Last, trace.passes("other")).expect("root");
     {
         let mut twice = scene.all.global(Place::First, trace.passes("twice")).expect("root");
-        assert_eq!(scene.service.listeners(), 2);
+        assert_eq!(scene.all.count(), 2);
         assert!(twice.withdraw(), "it was there");
-        assert_eq!(scene.service.listeners(), 1);
+        assert_eq!(scene.all.count(), 1);
         assert!(!twice.withdraw(), "it is gone");
     }
     settle().await;
-    assert_eq!(scene.service.listeners(), 1, "one removal, and the other stays");
-    scene.outcome(&live).await;
+    assert_eq!(scene.all.count(), 1, "one removal, and the other stays");
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["other"]);
     scene.close(&live);
 }

@@ -2,8 +2,8 @@
 
 use crate::support::script;
 use crate::waterfall::scene::{Scene, Trace, one, says, soon, told};
-use gatelog_interaction::approval::{Approval, ApprovalOutcome, RawOutcome};
-use gatelog_interaction::chain::{Place, answerer};
+use gatelog_interaction::approval::{Approval, ApprovalOutcome, RawOutcome, answerer};
+use gatelog_interaction::chain::Place;
 use std::sync::Arc;
 
 #[tokio::test(start_paused = true)]
@@ -79,7 +79,7 @@ async fn aw_05_registration_order_is_the_order_and_scope_is_no_priority() {
     let _1 = scene.all.scoped(&scene.world.root, Place::Last, trace.passes("above")).expect("root");
     let _2 = scene.all.scoped(scope, Place::Last, own).expect("root");
     let _3 = scene.all.global(Place::Last, trace.passes("last")).expect("root");
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["global", "above", "own", "last"]);
     scene.close(&live);
 }
@@ -94,7 +94,7 @@ async fn aw_06_first_goes_before_all_that_are_there() {
     let _1 = scene.all.global(Place::First, trace.passes("first")).expect("root");
     let _2 = scene.all.scoped(scope, Place::First, trace.passes("before")).expect("root");
     let _3 = scene.all.global(Place::Last, trace.passes("last")).expect("root");
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["before", "first", "scoped", "last"]);
     scene.close(&live);
 }
@@ -104,13 +104,13 @@ async fn aw_23_only_no_answer_delegates() {
     let scene = Scene::new();
     let live = scene.world.in_turn("a");
     let trace = Trace::default();
-    let rejects = |_: Arc<Approval>| async { Ok(Some(ApprovalOutcome::Rejected)) };
+    let rejects = |_: Arc<Approval>| async { Some(ApprovalOutcome::Rejected) };
     let _behind = scene.all.global(Place::Last, trace.passes("behind")).expect("root");
     let answers = scene.all.global(Place::First, answerer(rejects)).expect("root");
     assert_eq!(scene.outcome(&live).await, ApprovalOutcome::Rejected);
     assert_eq!(trace.take(), [""; 0]);
     drop(answers);
-    let nothing = |_: Arc<Approval>| async { Ok(None::<ApprovalOutcome>) };
+    let nothing = |_: Arc<Approval>| async { None };
     let _silent = scene.all.global(Place::First, answerer(nothing)).expect("root");
     assert_eq!(scene.outcome(&live).await, ApprovalOutcome::Unavailable);
     assert_eq!(trace.take(), ["behind"]);
@@ -151,7 +151,7 @@ async fn s_037_a_later_first_goes_before_an_earlier_one() {
     let _a = scene.all.global(Place::Last, trace.passes("a")).expect("root");
     let _p = scene.all.global(Place::First, trace.passes("p")).expect("root");
     let _q = scene.all.global(Place::First, trace.passes("q")).expect("root");
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["q", "p", "a"]);
     scene.close(&live);
 }
@@ -179,7 +179,7 @@ async fn s_043_an_outer_listener_may_turn_what_an_inner_one_said() {
 async fn s_049_who_answers_nothing_hands_on() {
     let scene = Scene::new();
     let live = scene.world.in_turn("a");
-    let nothing = |_: Arc<Approval>| async { Ok(None::<ApprovalOutcome>) };
+    let nothing = |_: Arc<Approval>| async { None };
     let _silent = scene.all.global(Place::Last, answerer(nothing)).expect("root");
     let trace = Trace::default();
     let successor = trace.says("successor", ApprovalOutcome::AllowedOnce);

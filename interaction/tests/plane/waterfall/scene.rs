@@ -4,7 +4,7 @@ use crate::support::{Kind, World, end_turn};
 use async_trait::async_trait;
 use gatelog_interaction::agent::LiveAgent;
 use gatelog_interaction::approval::{
-    Approval, ApprovalError, ApprovalOutcome, ApprovalPolicy, ApprovalPort, ApprovalRequest,
+    Approval, ApprovalError, ApprovalOutcome, ApprovalPort, ApprovalRequest,
     ApprovalService, RawOutcome,
 };
 use gatelog_interaction::chain::{Listener, ListenerError, Next, Registrar};
@@ -33,7 +33,7 @@ impl Scene {
 
     pub(crate) fn of(kind: Kind) -> Self {
         let world = World::of(kind, Rules::Strict, Profile::STRICT);
-        let service = ApprovalService::new(world.plane.clone(), ApprovalPolicy::Ask);
+        let service = ApprovalService::new(&world.plane, None);
         let all = service.registrar(Authority::Root);
         Self { world, service, all }
     }
@@ -52,6 +52,11 @@ impl Scene {
     /// Asks for an agent and waits for the outcome.
     pub(crate) async fn outcome(&self, live: &LiveAgent) -> ApprovalOutcome {
         told(self.ask(live)).await
+    }
+
+    /// Asks for an agent whose listeners all delegate.
+    pub(crate) async fn unanswered(&self, live: &LiveAgent) {
+        assert_eq!(self.outcome(live).await, ApprovalOutcome::Unavailable);
     }
 
     /// Returns what was decided in a session, in the order of the questions; each has one answer
@@ -92,7 +97,7 @@ pub(crate) async fn told(asked: JoinHandle<Outcome>) -> ApprovalOutcome {
 
 /// Waits for what must come.
 pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(30), what).await.expect("it comes")
+    tokio::time::timeout(Duration::from_secs(120), what).await.expect("it comes")
 }
 
 /// Lets everything else go on until nothing does, and returns whether a future is still not ready.

@@ -28,8 +28,8 @@ async fn aw_07_a_global_listener_sees_every_agent() {
     let (scene, trace) = (Scene::new(), Trace::default());
     let (one, other) = (scene.world.in_turn("a"), scene.world.in_turn("b"));
     let _all = global(&scene, &trace, "all");
-    scene.outcome(&one).await;
-    scene.outcome(&other).await;
+    scene.unanswered(&one).await;
+    scene.unanswered(&other).await;
     assert_eq!(trace.take(), ["all", "all"]);
 }
 
@@ -42,7 +42,7 @@ async fn aw_08_a_scoped_listener_sees_its_scope_and_all_below() {
     let _seen = scoped(&scene, &trace, &parent, "parent");
     for (id, scope) in [("p", &parent), ("c", &child), ("g", &grandchild)] {
         let live = in_scope(&scene, id, scope);
-        scene.outcome(&live).await;
+        scene.unanswered(&live).await;
         assert_eq!(trace.take(), ["parent"], "{id}");
     }
 }
@@ -53,7 +53,7 @@ async fn aw_09_requests_go_up_and_never_down() {
     let child = scene.world.root.child("child").expect("two deep");
     let _below = scoped(&scene, &trace, &child, "below");
     let live = in_scope(&scene, "a", &scene.world.root);
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), [""; 0]);
 }
 
@@ -76,10 +76,10 @@ async fn aw_11_scopes_match_by_identity() {
     let (one, other) = (Scope::new("same"), Scope::new("same"));
     let _other = scoped(&scene, &trace, &other, "other");
     let live = in_scope(&scene, "a", &one);
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), [""; 0]);
     let _one = scoped(&scene, &trace, &one.clone(), "one");
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["one"]);
 }
 
@@ -116,7 +116,7 @@ async fn s_038_global_and_scoped_listeners_stand_in_one_line() {
     let (scene, trace) = (Scene::new(), Trace::default());
     let live = scene.world.in_turn("a");
     let _four = four(&scene, &trace, live.agent().scope());
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["g1", "s1", "g2", "s2"]);
     scene.close(&live);
 }
@@ -126,7 +126,7 @@ async fn s_039_another_agent_is_seen_by_the_global_ones_only() {
     let (scene, trace) = (Scene::new(), Trace::default());
     let (live, other) = (scene.world.agent("a"), scene.world.in_turn("b"));
     let _four = four(&scene, &trace, live.agent().scope());
-    scene.outcome(&other).await;
+    scene.unanswered(&other).await;
     assert_eq!(trace.take(), ["g1", "g2"]);
     scene.close(&other);
 }
@@ -138,7 +138,7 @@ async fn s_040_a_parents_listener_runs_for_the_childs_agent() {
     let child = parent.child("child").expect("three deep");
     let _parents = scoped(&scene, &trace, &parent, "parents");
     let live = in_scope(&scene, "a", &child);
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["parents"]);
     scene.close(&live);
 }
@@ -162,9 +162,9 @@ async fn s_042_of_two_scopes_with_one_name_only_the_very_one_is_asked() {
     let _other = scoped(&scene, &trace, &other, "other");
     let _one = scoped(&scene, &trace, &one, "one");
     let (live, second) = (in_scope(&scene, "a", &one), in_scope(&scene, "b", &other));
-    scene.outcome(&live).await;
+    scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["one"]);
-    scene.outcome(&second).await;
+    scene.unanswered(&second).await;
     assert_eq!(trace.take(), ["other"]);
     scene.close(&live);
 }

@@ -70,21 +70,24 @@ impl Cancel {
     /// Gives the signal. If it was given before, nothing happens.
     ///
     /// Subscribers are called on this thread, in the order in which they came; their panics are
-    /// theirs and end here.
+    /// theirs and end here. One that goes while another is called is not called any more.
     pub fn cancel_because(&self, reason: Reason) {
-        let subscribers = {
-            let mut state = lock(&self.0);
-            if state.reason.is_some() {
-                return;
-            }
-            state.reason = Some(reason);
-            std::mem::take(&mut state.subscribers)
-        };
-        for subscriber in subscribers.into_values() {
-            match subscriber {
-                Subscriber::Call(call) => drop(catch_unwind(AssertUnwindSafe(call))),
+        let mut state = lock(&self.0);
+        if state.reason.is_some() {
+            drop(state);
+            return;
+        }
+        state.reason = Some(reason);
+        drop(state);
+        // One at a time, so that whoever goes meanwhile is still there to be taken out. Nobody
+        // comes any more: the reason is there.
+        loop {
+            let first = lock(&self.0).subscribers.pop_first();
+            let Some((_, subscriber)) = first else { return };
+            drop(catch_unwind(AssertUnwindSafe(move || match subscriber {
+                Subscriber::Call(call) => call(),
                 Subscriber::Wake(waker) => waker.wake(),
-            }
+            })));
         }
     }
 
@@ -99,7 +102,7 @@ impl Cancel {
     }
 
     /// Calls something once when the signal is given, at once if it was. Dropping the subscription
-    /// before takes it back.
+    /// before takes it back; a call that has begun on another thread is not waited for.
     pub fn subscribe(&self, call: impl FnOnce() + Send + 'static) -> Subscription {
         let mut state = lock(&self.0);
         if state.reason.is_some() {
@@ -171,16 +174,20 @@ impl Future for Cancelled {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        // Wakers are foreign: they are cloned before the lock and dropped behind it.
+        let waker = Subscriber::Wake(context.waker().clone());
         let mut state = lock(&self.cancel.0);
         if state.reason.is_some() {
+            drop(state);
             return Poll::Ready(());
         }
         let key = self.key.unwrap_or(state.next);
         if self.key.is_none() {
             state.next += 1;
         }
-        state.subscribers.insert(key, Subscriber::Wake(context.waker().clone()));
+        let before = state.subscribers.insert(key, waker);
         drop(state);
+        drop(before);
         self.key = Some(key);
         Poll::Pending
     }

@@ -1,7 +1,7 @@
 //! What a signal promises. Beside its file, which the model tests compile against other locks.
 
 use crate::cancel::{Cancel, Reason};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 #[test]
@@ -26,6 +26,22 @@ fn the_first_reason_stays_and_each_subscriber_hears_it_once() {
     let late = cancel.subscribe(add(1_000));
     assert_eq!(heard.load(Ordering::SeqCst), 1_101);
     drop((kept, broken, behind, late));
+}
+
+#[test]
+fn a_subscriber_that_goes_while_another_is_called_is_not_called() {
+    let cancel = Cancel::new();
+    let second = Arc::new(Mutex::new(None));
+    let taken = Arc::clone(&second);
+    let _first = cancel.subscribe(move || drop(taken.lock().expect("sound").take()));
+    let heard = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&heard);
+    let subscription = cancel.subscribe(move || {
+        count.fetch_add(1, Ordering::SeqCst);
+    });
+    *second.lock().expect("sound") = Some(subscription);
+    cancel.cancel();
+    assert_eq!(heard.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test]

@@ -5,12 +5,16 @@
 //! withdrawn settles every flight that has entered it and not left. Whoever settles first wins, and
 //! everybody else is told so; behind that nobody is entered.
 //!
-//! Two locks, taken in the order entry, flight. Nothing foreign runs under either: whether the
-//! caller cancelled is asked under the flight's lock and is a read of a [`Cancel`].
+//! Whatever ends a flight looks at the caller's signal under the flight's lock: of two endings that
+//! are there at once, cancellation wins.
+//!
+//! Locks are taken in the order entry, flight, signal. Nothing foreign runs under any: who waits is
+//! woken, and a value that came too late is dropped, when all of them are free again.
 
 use crate::cancel::Cancel;
 use crate::sync::{Arc, Mutex, Weak, lock};
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
@@ -33,6 +37,24 @@ enum Phase<V> {
     Told,
 }
 
+/// An attempt to end a flight, with what is left to do when no lock is held: what is foreign may be
+/// dropped and woken then.
+struct Ended<V> {
+    stands: bool,
+    waker: Option<Waker>,
+    _void: Option<Ending<V>>,
+}
+
+impl<V> Ended<V> {
+    /// Wakes who waits. Returns whether the ending that was wanted is the one that stands.
+    fn tell(self) -> bool {
+        if let Some(waker) = self.waker {
+            drop(catch_unwind(AssertUnwindSafe(|| waker.wake())));
+        }
+        self.stands
+    }
+}
+
 /// A request in flight.
 pub(crate) struct Flight<V> {
     cancel: Option<Cancel>,
@@ -50,37 +72,38 @@ impl<V: Send + 'static> Flight<V> {
         !matches!(*lock(&self.phase), Phase::Open(_))
     }
 
-    /// Ends the flight with an answer, or as cancelled if the caller's signal was given before.
-    /// Returns whether this was the ending.
+    /// Ends the flight with an answer. Returns whether the answer stands.
+    ///
+    /// Like every way to end it, it ends as cancelled if the caller's signal was given before.
     pub(crate) fn answer(&self, value: V) -> bool {
-        self.end(|cancelled| if cancelled { Ending::Cancelled } else { Ending::Answered(value) })
+        self.end(Ending::Answered(value)).tell()
     }
 
-    /// Ends the flight because the caller no longer wants it.
+    /// Ends the flight because the caller no longer wants it. Returns whether that is its ending,
+    /// and this call was the one that made it.
     pub(crate) fn cancel(&self) -> bool {
-        self.end(|_| Ending::Cancelled)
+        self.end(Ending::Cancelled).tell()
     }
 
-    /// Ends the flight because its owner goes.
+    /// Ends the flight because its owner goes. Returns whether that is its ending.
     pub(crate) fn close(&self) -> bool {
-        self.end(|_| Ending::Closed)
+        self.end(Ending::Closed).tell()
     }
 
-    fn withdraw(&self) -> bool {
-        self.end(|_| Ending::Withdrawn)
-    }
-
-    fn end(&self, ending: impl FnOnce(bool) -> Ending<V>) -> bool {
+    fn end(&self, wanted: Ending<V>) -> Ended<V> {
         let mut phase = lock(&self.phase);
-        let Phase::Open(waker) = &mut *phase else { return false };
+        let Phase::Open(waker) = &mut *phase else {
+            drop(phase);
+            return Ended { stands: false, waker: None, _void: Some(wanted) };
+        };
         let waker = waker.take();
         let cancelled = self.cancel.as_ref().is_some_and(Cancel::is_cancelled);
-        *phase = Phase::Settled(ending(cancelled));
+        let loses = cancelled && !matches!(wanted, Ending::Cancelled);
+        let (ending, void) =
+            if loses { (Ending::Cancelled, Some(wanted)) } else { (wanted, None) };
+        *phase = Phase::Settled(ending);
         drop(phase);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-        true
+        Ended { stands: !loses, waker, _void: void }
     }
 
     /// Waits for the ending. One may wait, and is given the ending once.
@@ -105,16 +128,24 @@ impl<V> Future for Settling<V> {
     type Output = Ending<V>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Ending<V>> {
+        // Wakers are foreign: they are cloned before the lock and dropped behind it.
+        let waker = context.waker().clone();
         let mut phase = lock(&self.0.phase);
-        match std::mem::replace(&mut *phase, Phase::Told) {
-            Phase::Open(_) => {
-                *phase = Phase::Open(Some(context.waker().clone()));
-                Poll::Pending
+        let before = match std::mem::replace(&mut *phase, Phase::Told) {
+            Phase::Open(before) => {
+                *phase = Phase::Open(Some(waker));
+                before
             }
-            Phase::Settled(ending) => Poll::Ready(ending),
+            Phase::Settled(ending) => {
+                drop(phase);
+                return Poll::Ready(ending);
+            }
             // It was told to somebody already, who is the only one who may ask.
-            Phase::Told => Poll::Pending,
-        }
+            Phase::Told => None,
+        };
+        drop(phase);
+        drop(before);
+        Poll::Pending
     }
 }
 
@@ -151,6 +182,7 @@ impl<V: Send + 'static> Entry<V> {
         if standing.gone {
             return Entered::Gone;
         }
+        // Who ends the flight behind this moment finds a listener that was entered before.
         if flight.is_settled() {
             return Entered::Void;
         }
@@ -161,14 +193,20 @@ impl<V: Send + 'static> Entry<V> {
     }
 
     /// Takes the registration back: nobody enters it any more, and what it has claimed ends now.
-    /// Returns how many flights it ended.
+    /// Returns how many flights ended by it.
     pub(crate) fn withdraw(&self) -> usize {
         let mut standing = lock(&self.0);
         standing.gone = true;
         let claims = std::mem::take(&mut standing.claims);
         // Still under the entry's lock: a listener that returns meanwhile has not left before.
+        let end = |flight: Arc<Flight<V>>| {
+            let ended = flight.end(Ending::Withdrawn);
+            (flight, ended)
+        };
         let flights = claims.iter().filter_map(|(_, flight)| flight.upgrade());
-        flights.filter(|flight| flight.withdraw()).count()
+        let ended: Vec<_> = flights.map(end).collect();
+        drop(standing);
+        ended.into_iter().map(|(_, ended)| usize::from(ended.tell())).sum()
     }
 }
 

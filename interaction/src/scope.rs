@@ -7,25 +7,37 @@
 //! that was replaced has *drained* when its last lease is given back.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::watch;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use tokio::sync::Notify;
+
+/// The links of all trees. Who adds one holds it from looking for a cycle to the link, or two that
+/// are added at once might close one; who walks up holds it, or it might see a tree that never was.
+static LINKS: RwLock<()> = RwLock::new(());
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Links in a row, at most: what is deeper is a mistake.
+/// How many may be above a scope when it is linked: what is deeper is a mistake.
 const DEPTH_MAX: usize = 64;
 
 /// One world of a scope, from one publication to the next.
 struct Generation {
     number: u64,
-    leases: watch::Sender<usize>,
+    /// Grows under the lock of its place only, while it is in force: replaced and without a lease,
+    /// it stays so.
+    leases: AtomicUsize,
+    drained: Notify,
 }
 
 impl Generation {
     fn new(number: u64) -> Arc<Self> {
-        Arc::new(Self { number, leases: watch::Sender::new(0) })
+        Arc::new(Self { number, leases: AtomicUsize::new(0), drained: Notify::new() })
+    }
+
+    fn leases(&self) -> usize {
+        self.leases.load(Ordering::SeqCst)
     }
 }
 
@@ -84,24 +96,22 @@ impl Scope {
     ///
     /// [`ScopeError::AlreadyBound`], [`ScopeError::Cycle`], [`ScopeError::TooDeep`].
     pub fn bind(&self, parent: &Scope) -> Result<Binding, ScopeError> {
+        let _links = LINKS.write().unwrap_or_else(PoisonError::into_inner);
         if lock(&self.0.place).parent.is_some() {
             return Err(ScopeError::AlreadyBound);
         }
         self.check(parent)?;
-        let mut place = lock(&self.0.place);
-        if place.parent.is_some() {
-            return Err(ScopeError::AlreadyBound);
-        }
-        place.parent = Some(parent.clone());
+        lock(&self.0.place).parent = Some(parent.clone());
         Ok(Binding { scope: self.clone(), keeps: false })
     }
 
+    /// Looks whether a link is sound. Who calls holds the links.
     fn check(&self, parent: &Scope) -> Result<(), ScopeError> {
-        let chain = parent.chain();
+        let chain = parent.walk();
         if chain.contains(self) {
             return Err(ScopeError::Cycle);
         }
-        if chain.len() >= DEPTH_MAX { Err(ScopeError::TooDeep) } else { Ok(()) }
+        if chain.len() > DEPTH_MAX { Err(ScopeError::TooDeep) } else { Ok(()) }
     }
 
     /// Returns the label.
@@ -111,10 +121,16 @@ impl Scope {
 
     /// Returns the scope and those above it, the nearest first.
     pub fn chain(&self) -> Vec<Scope> {
+        let _links = LINKS.read().unwrap_or_else(PoisonError::into_inner);
+        self.walk()
+    }
+
+    /// Walks up, which ends since no link closes a cycle. Who calls holds the links.
+    fn walk(&self) -> Vec<Scope> {
         let mut chain = vec![self.clone()];
-        while chain.len() <= DEPTH_MAX {
-            let above = chain.last().and_then(|scope| lock(&scope.0.place).parent.clone());
-            let Some(above) = above else { break };
+        while let Some(above) =
+            chain.last().and_then(|scope| lock(&scope.0.place).parent.clone())
+        {
             chain.push(above);
         }
         chain
@@ -128,8 +144,11 @@ impl Scope {
     /// Takes a lease of what is in force here and above.
     pub fn lease(&self) -> Lease {
         let hold = |scope: Scope| {
-            let generation = Arc::clone(&lock(&scope.0.place).generation);
-            generation.leases.send_modify(|leases| *leases += 1);
+            let place = lock(&scope.0.place);
+            let generation = Arc::clone(&place.generation);
+            // Under the lock: behind a publication nobody may take the old one any more.
+            generation.leases.fetch_add(1, Ordering::SeqCst);
+            drop(place);
             (scope, generation)
         };
         Lease(self.chain().into_iter().map(hold).collect())
@@ -182,6 +201,7 @@ impl Binding {
     ///
     /// [`ScopeError::Cycle`], [`ScopeError::TooDeep`]; the old link stays.
     pub fn rebind(&self, parent: &Scope) -> Result<(), ScopeError> {
+        let _links = LINKS.write().unwrap_or_else(PoisonError::into_inner);
         self.scope.check(parent)?;
         lock(&self.scope.0.place).parent = Some(parent.clone());
         Ok(())
@@ -196,6 +216,7 @@ impl Binding {
 impl Drop for Binding {
     fn drop(&mut self) {
         if !self.keeps {
+            let _links = LINKS.write().unwrap_or_else(PoisonError::into_inner);
             lock(&self.scope.0.place).parent = None;
         }
     }
@@ -207,14 +228,19 @@ pub struct Replaced(Arc<Generation>);
 impl Replaced {
     /// Returns how many requests still hold it.
     pub fn leases(&self) -> usize {
-        *self.0.leases.borrow()
+        self.0.leases()
     }
 
     /// Waits until no request holds it.
     pub async fn drained(&self) {
-        let mut leases = self.0.leases.subscribe();
-        // The sender lives as long as `self`.
-        let _ = leases.wait_for(|leases| *leases == 0).await;
+        loop {
+            // Asked for before the look, so that nothing is missed between the two.
+            let drained = self.0.drained.notified();
+            if self.leases() == 0 {
+                return;
+            }
+            drained.await;
+        }
     }
 }
 
@@ -254,7 +280,9 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         for (_, generation) in &self.0 {
-            generation.leases.send_modify(|leases| *leases -= 1);
+            if generation.leases.fetch_sub(1, Ordering::SeqCst) == 1 {
+                generation.drained.notify_waiters();
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One-shot approvals and the approval policy.
 
 mod outcome;
+mod pairing;
 mod policy;
 mod request;
 mod error;
@@ -8,14 +9,17 @@ mod port;
 mod event;
 mod pending;
 mod answerer;
+mod machine;
 mod service;
 mod drain;
 mod knob;
 
 pub use answerer::{ScriptedNext, answerer, scripted};
 pub use error::ApprovalError;
+pub use machine::{Machine, MachineAnswerer, Selection};
 pub use knob::{Contribution, PolicyChange, PolicyError};
 pub use outcome::{ApprovalOutcome, RawOutcome};
+pub use pairing::{Paired, Pairing};
 pub use policy::{ApprovalPolicy, KnobSource, NotAPolicy};
 pub use port::{ApprovalPort, DecidedBy, Explained};
 pub use request::{Approval, ApprovalId, ApprovalRequest};

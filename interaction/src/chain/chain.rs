@@ -2,15 +2,16 @@
 
 use super::ask::{Ask, Listener};
 use super::contained::contained;
-use super::next::{Answer, Next, Route};
+use super::next::Next;
 use super::registration::{Place, Registered, Registration};
+use super::route::{Answer, Names, Route};
 use crate::cancel::Cancel;
 use crate::flight::{Entry, Flight};
-use crate::internal::Site;
-use crate::plane::{Plane, said};
+use crate::plane::Plane;
 use crate::scope::{Authority, Lease, RegisterError, Scope};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio_util::task::TaskTracker;
 
 /// The listeners of a chain, in the order in which they are asked.
 pub(crate) struct Listeners<A: Ask> {
@@ -77,49 +78,45 @@ impl<A: Ask> Chain<A> {
         flight: Arc<Flight<Answer<A>>>,
         lease: Option<Arc<Lease>>,
         names: Names,
-    ) -> Dispatched {
-        let sees = |registered: &&Arc<Registered<A>>| match &lease {
-            Some(lease) => lease.sees(&registered.stamp),
-            None => registered.stamp.is_global(),
-        };
+    ) -> Dispatched<A> {
         let list = Arc::clone(&self.listeners.lock());
-        let listeners: Vec<_> = list.iter().filter(sees).cloned().collect();
-        drop(list);
         let ended = Cancel::new();
-        let cleanups = Mutex::default();
-        let route = Arc::new(Route { ask, flight, listeners, ended: ended.clone(), cleanups });
+        let dispatched = Dispatched {
+            plane: self.plane.clone(),
+            flight: Arc::clone(&flight),
+            ended: ended.clone(),
+            lease: lease.clone(),
+        };
         let plane = self.plane.clone();
-        let kept = lease.clone();
         self.plane.drive(async move {
+            let sees = |registered: &&Arc<Registered<A>>| match &lease {
+                Some(lease) => lease.sees(&registered.stamp),
+                None => registered.stamp.is_global(),
+            };
+            let listeners = list.iter().filter(sees).cloned().collect();
+            let (inside, cleanups) = (TaskTracker::new(), Mutex::new(Some(Vec::new())));
+            let route =
+                Route { plane, names, ask, flight, listeners, ended, inside, cleanups };
+            let route = Arc::new(route);
+            // It may be the last that knew of a listener that is gone.
+            if let Err(panicked) = contained(|| drop(list)) {
+                drop(route.panicked(panicked));
+            }
             // One turn of the runtime, so that requests that are made together all stand in the
             // log before the first listener runs.
             tokio::task::yield_now().await;
             let answer = Next { route: Arc::clone(&route), at: 0 }.run().await;
-            if let Err(error) = &answer
-                && !route.flight.is_settled()
-            {
-                plane.report(
-                    Site::Listener,
-                    names.session(),
-                    names.subject(),
-                    said(error.to_string()),
-                );
+            if let Err(error) = &answer {
+                route.failed(error);
             }
             route.flight.answer(answer);
             route.ended.cancelled().await;
-            let cleanups =
-                route.cleanups.lock().unwrap_or_else(PoisonError::into_inner).split_off(0);
-            for cleanup in cleanups {
-                let failed = match contained(cleanup) {
-                    Ok(Ok(())) => continue,
-                    Ok(Err(error)) => error.to_string(),
-                    Err(panicked) => panicked.to_string(),
-                };
-                plane.report(Site::Cleanup, names.session(), names.subject(), said(failed));
-            }
-            drop(kept);
+            route.drain().await;
+            // Listeners that were taken back go before the world that they belong to.
+            drop(contained(|| drop(route)));
+            drop(lease);
         });
-        Dispatched { plane: self.plane.clone(), ended, lease }
+        dispatched
     }
 }
 
@@ -129,32 +126,19 @@ impl<A: Ask> fmt::Debug for Chain<A> {
     }
 }
 
-/// What a request is called in reports.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Names {
-    pub(crate) session: Option<String>,
-    pub(crate) subject: Option<String>,
-}
-
-impl Names {
-    fn session(&self) -> Option<&str> {
-        self.session.as_deref()
-    }
-
-    fn subject(&self) -> Option<&str> {
-        self.subject.as_deref()
-    }
-}
-
-/// A request whose listeners run. Dropping it says that the request has ended.
-pub(crate) struct Dispatched {
+/// A request whose listeners run. Dropping it ends the request if it has not ended, and tells the
+/// listeners.
+pub(crate) struct Dispatched<A: Ask> {
     plane: Plane,
+    flight: Arc<Flight<Answer<A>>>,
     ended: Cancel,
     lease: Option<Arc<Lease>>,
 }
 
-impl Drop for Dispatched {
+impl<A: Ask> Drop for Dispatched<A> {
     fn drop(&mut self) {
+        // Behind this nobody is entered, so that what was entered can be waited for.
+        self.flight.close();
         if self.ended.subscriptions() == 0 {
             self.ended.cancel();
             return;
@@ -175,6 +159,11 @@ pub struct Registrar<A: Ask> {
 }
 
 impl<A: Ask> Registrar<A> {
+    /// Returns how many listeners the chain has, whoever registered them.
+    pub fn count(&self) -> usize {
+        self.chain.count()
+    }
+
     /// Registers a listener that sees every request.
     ///
     /// # Errors

@@ -24,12 +24,12 @@ pub(crate) fn contained<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| Panicked::of(&*panic))
 }
 
-/// Polls something foreign; a panic is its result.
-pub(crate) struct Contained<T>(Pin<Box<dyn Future<Output = T> + Send>>);
+/// Polls something foreign; a panic is its result, also one while the finished future is dropped.
+pub(crate) struct Contained<T>(Option<Pin<Box<dyn Future<Output = T> + Send>>>);
 
 impl<T> Contained<T> {
     pub(crate) fn new(future: impl Future<Output = T> + Send + 'static) -> Self {
-        Self(Box::pin(future))
+        Self(Some(Box::pin(future)))
     }
 }
 
@@ -37,8 +37,17 @@ impl<T> Future for Contained<T> {
     type Output = Result<T, Panicked>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match contained(|| self.0.as_mut().poll(context)) {
-            Ok(polled) => polled.map(Ok),
+        let polled = contained(|| {
+            let polled = self.0.as_mut()?.as_mut().poll(context);
+            if polled.is_ready() {
+                self.0 = None;
+            }
+            Some(polled)
+        });
+        match polled {
+            Ok(Some(polled)) => polled.map(Ok),
+            // It has ended before, and its result was taken.
+            Ok(None) => Poll::Pending,
             Err(panicked) => Poll::Ready(Err(panicked)),
         }
     }

@@ -12,6 +12,7 @@ mod chain;
 mod contained;
 mod next;
 mod registration;
+mod route;
 
 pub use ask::{Ask, Listener, ListenerError};
 pub use chain::{Chain, Registrar};
@@ -19,6 +20,5 @@ pub use contained::Panicked;
 pub use next::Next;
 pub use registration::{Place, Registration};
 
-pub(crate) use chain::Names;
 pub(crate) use contained::{Contained, contained};
-pub(crate) use next::Answer;
+pub(crate) use route::{Answer, Names};

@@ -2,31 +2,23 @@
 
 use super::ask::{Ask, ListenerError};
 use super::contained::{Contained, contained};
-use super::registration::Registered;
+use super::route::Route;
 use crate::agent::BoxError;
 use crate::cancel::Cancel;
-use crate::flight::{Entered, Flight};
+use crate::flight::Entered;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// What the outermost listener said.
-pub(crate) type Answer<A> = Result<<A as Ask>::Reply, ListenerError>;
-
-type Cleanup = Box<dyn FnOnce() -> Result<(), BoxError> + Send>;
-
-/// One request on its way through the listeners that it captured.
-pub(crate) struct Route<A: Ask> {
-    pub(crate) ask: Arc<A>,
-    pub(crate) flight: Arc<Flight<Answer<A>>>,
-    pub(crate) listeners: Vec<Arc<Registered<A>>>,
-    /// Given when the request has ended, in whatever way.
-    pub(crate) ended: Cancel,
-    pub(crate) cleanups: Mutex<Vec<Cleanup>>,
-}
+use std::sync::Arc;
 
 /// The way on to the listeners behind. It is consumed by use: nobody delegates twice.
 ///
-/// ```compile_fail
+/// ```
+/// use gatelog_interaction::chain::{Ask, ListenerError, Next};
+/// async fn once<A: Ask>(next: Next<A>) -> Result<A::Reply, ListenerError> {
+///     next.run().await
+/// }
+/// ```
+///
+/// ```compile_fail,E0382
 /// use gatelog_interaction::chain::{Ask, ListenerError, Next};
 /// async fn twice<A: Ask>(next: Next<A>) -> Result<A::Reply, ListenerError> {
 ///     next.run().await?;
@@ -49,6 +41,8 @@ impl<A: Ask> Next<A> {
         let Self { route, mut at } = self;
         while let Some(registered) = route.listeners.get(at) {
             at += 1;
+            // Counted before it is claimed: the request is not drained while it runs, wherever.
+            let _inside = route.inside.token();
             // Held until the listener returns: a withdrawal before that ends the request.
             let _claim = match registered.entry.enter(&route.flight) {
                 Entered::Claimed(claim) => claim,
@@ -58,14 +52,17 @@ impl<A: Ask> Next<A> {
             let next = Self { route: Arc::clone(&route), at };
             let (registered, ask) = (Arc::clone(registered), Arc::clone(&route.ask));
             let call = Contained::new(async move { registered.listener.call(ask, next).await });
-            return call.await.map_err(ListenerError::Panicked)?;
+            return match call.await {
+                Ok(reply) => reply,
+                Err(panicked) => Err(route.panicked(panicked)),
+            };
         }
         if route.flight.is_settled() {
             return Err(ListenerError::Closed);
         }
         match contained(|| route.ask.nobody()) {
             Ok(nobody) => nobody,
-            Err(panicked) => Err(ListenerError::Panicked(panicked)),
+            Err(panicked) => Err(route.panicked(panicked)),
         }
     }
 
@@ -79,11 +76,10 @@ impl<A: Ask> Next<A> {
         self.route.ended.clone()
     }
 
-    /// Has something done when the listeners have returned and the request has ended. That it fails
-    /// is reported and changes nothing.
+    /// Has something done when the listeners have returned and the request has ended, at once if
+    /// that was before. That it fails is reported and changes nothing.
     pub fn cleanup(&self, work: impl FnOnce() -> Result<(), BoxError> + Send + 'static) {
-        let mut cleanups = self.route.cleanups.lock().unwrap_or_else(PoisonError::into_inner);
-        cleanups.push(Box::new(work));
+        self.route.clean_up(Box::new(work));
     }
 }
 

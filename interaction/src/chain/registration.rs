@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, Listener};
 use super::chain::Listeners;
-use super::next::Answer;
+use super::route::Answer;
 use crate::cancel::Cancel;
 use crate::flight::Entry;
 use crate::scope::Stamp;

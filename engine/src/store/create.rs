@@ -19,8 +19,9 @@ impl Held {
         init: impl FnOnce(&mut Init<'_>) -> Result<(), Refusal>,
     ) -> Result<(), AppendError> {
         self.prepare_to_create(header)?;
-        let drafts = self.gather(header, init).map_err(AppendError::Refused)?;
         let shared = std::sync::Arc::clone(&self.live.shared);
+        let _creation = shared.creating.begin();
+        let drafts = self.gather(header, init).map_err(AppendError::Refused)?;
         let judge = contained(|| shared.rules.judge(&self.live.id, header));
         let judge = judge.map_err(|said| internal("the rules", &said));
         let judge = judge.and_then(|judge| judge.map_err(Refusal::Violation));

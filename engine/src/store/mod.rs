@@ -37,6 +37,7 @@ mod keys;
 mod repeat;
 mod state;
 mod delivery;
+mod creating;
 mod shared;
 mod live;
 mod request;
@@ -179,9 +180,13 @@ impl Store {
     }
 
     /// Registers somebody who is asked whenever a session is created, behind those who are
-    /// registered already.
+    /// registered already. Returns when every creation that began before has ended, so that a look
+    /// at the sessions that are there finds all that were made without them.
+    ///
+    /// Must not be called from inside a creation, which would wait for itself.
     pub fn observe_creations(&self, creation: Arc<dyn Creation>) {
         Arc::make_mut(&mut *lock(&self.shared.creations)).push(creation);
+        self.shared.creating.settle();
     }
 
     /// Returns which promises the store keeps.

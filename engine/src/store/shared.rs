@@ -2,6 +2,7 @@
 
 use super::carriers::Carriers;
 use super::config::StoreConfig;
+use super::creating::Creating;
 use super::delivery::Observers;
 use super::life::{Life, Passage};
 use super::lock::lock;
@@ -27,6 +28,7 @@ pub(crate) struct Shared {
     pub(crate) ticks: Arc<Ticks>,
     pub(crate) observers: Mutex<Observers>,
     pub(crate) creations: Mutex<Creations>,
+    pub(crate) creating: Creating,
     /// Sessions that were opened for write, or created, in this generation: never closed again.
     pub(crate) recovered: Mutex<HashSet<String>>,
 }
@@ -52,6 +54,7 @@ impl Shared {
             ticks,
             observers,
             creations,
+            creating: Creating::default(),
             recovered,
         }
     }

@@ -69,8 +69,7 @@ pub(crate) fn one_ending<C: Core>() {
     let core = Arc::new(C::make(Some(signal.clone())));
     let winners = Winners::default();
     let (canceller, told) = (core.clone(), winners.clone());
-    let subscription =
-        signal.subscribe(move || told.note(canceller.cancel(), Ending::Cancelled));
+    let subscription = signal.subscribe(move || told.note(canceller.cancel(), Ending::Cancelled));
     let (one, told) = (core.clone(), winners.clone());
     let listener = thread::spawn(move || listen(&*one, &told));
     let (one, told) = (core.clone(), winners.clone());

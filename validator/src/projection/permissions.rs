@@ -70,6 +70,26 @@ impl Permissions {
     pub fn new(table: PresetTable, composed: Composed) -> Self {
         Self { table, composed, ..Self::default() }
     }
+
+    /// Makes it as it stands behind a log of which the last word of each fact is known.
+    pub fn standing(
+        table: PresetTable,
+        composed: Composed,
+        preset: Option<&str>,
+        sandbox: Option<&str>,
+        approval: Option<&str>,
+    ) -> Self {
+        let set = |word: Option<&str>| {
+            let value = Raw::word(word?);
+            Some(Set { value: Some(value), source: None, seq: 0 })
+        };
+        Self {
+            preset: preset.map(str::to_owned),
+            sandbox: set(sandbox),
+            approval: set(approval),
+            ..Self::new(table, composed)
+        }
+    }
 }
 
 /// One choice of the select.

@@ -136,8 +136,10 @@ async fn s_036_behind_a_claim_nobody_runs() {
     let scene = Scene::new();
     let live = scene.world.in_turn("a");
     let trace = Trace::default();
-    let _a = scene.all.global(Place::Last, trace.says("a", ApprovalOutcome::Rejected)).expect("root");
-    let _b = scene.all.global(Place::Last, trace.says("b", ApprovalOutcome::AllowedOnce)).expect("root");
+    let _a =
+        scene.all.global(Place::Last, trace.says("a", ApprovalOutcome::Rejected)).expect("root");
+    let _b =
+        scene.all.global(Place::Last, trace.says("b", ApprovalOutcome::AllowedOnce)).expect("root");
     assert_eq!(scene.outcome(&live).await, ApprovalOutcome::Rejected);
     assert_eq!(trace.take(), ["a"]);
     scene.close(&live);

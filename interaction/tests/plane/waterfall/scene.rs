@@ -4,8 +4,8 @@ use crate::support::{Kind, World, end_turn};
 use async_trait::async_trait;
 use gatelog_interaction::agent::LiveAgent;
 use gatelog_interaction::approval::{
-    Approval, ApprovalError, ApprovalOutcome, ApprovalPort, ApprovalRequest,
-    ApprovalService, RawOutcome,
+    Approval, ApprovalError, ApprovalOutcome, ApprovalPort, ApprovalRequest, ApprovalService,
+    RawOutcome,
 };
 use gatelog_interaction::chain::{Listener, ListenerError, Next, Registrar};
 use gatelog_interaction::profile::Profile;

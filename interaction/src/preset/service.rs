@@ -31,6 +31,18 @@ pub struct ComposedDefaults {
     pub approval: ApprovalPolicy,
 }
 
+impl ComposedDefaults {
+    /// Composes what a bundle derives from one choice of a mode: the policy is `never` under full
+    /// access and `ask` under all others.
+    pub const fn of_mode(mode: SandboxMode) -> Self {
+        let approval = match mode {
+            SandboxMode::DangerFullAccess => ApprovalPolicy::Never,
+            SandboxMode::ReadOnly | SandboxMode::WorkspaceWrite => ApprovalPolicy::Ask,
+        };
+        Self { executor_mode: Some(mode), approval }
+    }
+}
+
 /// The preset of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CurrentPreset {

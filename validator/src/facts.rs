@@ -103,8 +103,8 @@ impl Facts {
                     turn.step = step.filter(|_| event.kind == "step/start");
                 }
             }
-            "approval/policy" => say(&mut self.policy, event, "policy"),
-            "sandbox/mode" => say(&mut self.mode, event, "mode"),
+            "approval/policy" => say_knob(&mut self.policy, event, "policy"),
+            "sandbox/mode" => say_knob(&mut self.mode, event, "mode"),
             "permission/preset" => say(&mut self.preset, event, "preset"),
             "session/end-seed" => {
                 self.seeded = true;
@@ -135,6 +135,16 @@ impl Facts {
 
 fn number(value: Option<Json<'_>>) -> Option<u64> {
     value?.as_number().filter(|number| is_seq(*number)).map(|number| number as u64)
+}
+
+/// Takes what an event says of a knob. A value that is no word is one that nothing stands for: it
+/// must not be taken for the default.
+fn say_knob(said: &mut Option<Said>, event: &Event<'_>, key: &str) {
+    say(said, event, key);
+    let value = event.field(key).filter(|value| said.is_none() && !value.is_null());
+    if let Some(value) = value {
+        *said = Some(Said { word: value.to_json(), seq: event.seq });
+    }
 }
 
 /// Takes the word that an event says. The host looks at the last event alone: one without a word

@@ -2,14 +2,15 @@
 
 use super::event;
 use super::policy::{ApprovalPolicy, KnobSource, NotAPolicy};
-use super::service::{ApprovalService, policy_in_force};
+use super::service::{ApprovalService, Inner, policy_in_force};
 use crate::agent::{Agent, BoxError, Notice};
 use crate::chain::contained;
 use crate::plane::{Plane, StaleAgent};
 use crate::profile::Texts;
-use gatelog_engine::backend::{AppendError, Durability};
+use gatelog_engine::backend::{AppendError, Durability, Refusal};
 use gatelog_engine::store::Session;
 use gatelog_validator::facts::Facts;
+use std::sync::Arc;
 
 /// What setting the policy of a live agent changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub struct Contribution {
     pub name: &'static str,
     /// Its place among contributions: behind that of the sandbox, which has 110.
     pub order: u32,
-    /// One sentence; empty where no agent is given.
+    /// One sentence; empty where no agent is given, and behind the end of the service.
     pub text: &'static str,
 }
 
@@ -129,22 +130,13 @@ impl ApprovalService {
         policy: ApprovalPolicy,
     ) -> Result<PolicyChange, PolicyError> {
         self.0.plane.check_entry(agent, agent.session())?;
-        let default = self.0.default;
-        let change = self.0.plane.under_gate(agent.session(), move |gate| {
-            let old = policy_in_force(gate, default)?;
-            if old == policy {
-                return Ok(PolicyChange { old, new: policy, seq: None });
-            }
-            let draft = event::policy(policy, KnobSource::User);
-            let seq = gate.append(draft, Durability::Synced)?.first_seq;
-            Ok(PolicyChange { old, new: policy, seq: Some(seq) })
-        });
-        let change = change.await?;
-        if change.seq.is_some() {
-            notify(&self.0.plane, agent, change.old, change.new)
-                .map_err(|source| PolicyError::Notice { change, source })?;
-        }
-        Ok(change)
+        let (inner, agent) = (Arc::clone(&self.0), agent.clone());
+        // A caller that goes between the event and its notice must not leave the model untold.
+        let task = self.0.plane.spawn(async move { inner.switch(&agent, policy).await });
+        task.await.unwrap_or_else(|failed| {
+            let what = format!("the switch did not end: {failed}");
+            Err(PolicyError::Append(AppendError::Refused(Refusal::Internal { what })))
+        })
     }
 
     /// Sets the policy of a delegated child to `never`, behind whatever its log inherited: nobody
@@ -164,10 +156,37 @@ impl ApprovalService {
     /// As [`Session::gate`].
     pub async fn contribution(&self, agent: Option<&Agent>) -> Result<Contribution, AppendError> {
         let text = match agent {
-            Some(agent) => self.effective_policy(agent.session()).await?.sentence(),
-            None => "",
+            Some(agent) if !self.0.pendings.is_shut() => {
+                self.effective_policy(agent.session()).await?.sentence()
+            }
+            _ => "",
         };
         Ok(Contribution { name: "approval:policy", order: 115, text })
+    }
+}
+
+impl Inner {
+    async fn switch(
+        &self,
+        agent: &Agent,
+        policy: ApprovalPolicy,
+    ) -> Result<PolicyChange, PolicyError> {
+        let default = self.default;
+        let change = self.plane.under_gate(agent.session(), move |gate| {
+            let old = policy_in_force(gate, default)?;
+            if old == policy {
+                return Ok(PolicyChange { old, new: policy, seq: None });
+            }
+            let draft = event::policy(policy, KnobSource::User);
+            let seq = gate.append(draft, Durability::Synced)?.first_seq;
+            Ok(PolicyChange { old, new: policy, seq: Some(seq) })
+        });
+        let change = change.await?;
+        if change.seq.is_some() {
+            notify(&self.plane, agent, change.old, change.new)
+                .map_err(|source| PolicyError::Notice { change, source })?;
+        }
+        Ok(change)
     }
 }
 

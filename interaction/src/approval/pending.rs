@@ -13,7 +13,7 @@ pub(super) struct Pending {
     pub(super) session: Session,
     pub(super) id: ApprovalId,
     pub(super) flight: Arc<Flight<Answer<Approval>>>,
-    settled: watch::Sender<bool>,
+    settled: watch::Sender<Option<bool>>,
 }
 
 impl Pending {
@@ -22,15 +22,16 @@ impl Pending {
         id: &ApprovalId,
         flight: &Arc<Flight<Answer<Approval>>>,
     ) -> Self {
-        let settled = watch::Sender::new(false);
+        let settled = watch::Sender::new(None);
         Self { session: session.clone(), id: id.clone(), flight: Arc::clone(flight), settled }
     }
 
-    /// Waits until the request has its end in the log, or has failed.
-    pub(super) async fn settled(&self) {
+    /// Waits until the request has its end in the log, or has failed; returns whether it has.
+    pub(super) async fn settled(&self) -> bool {
         let mut settled = self.settled.subscribe();
         // The sender lives as long as `self`.
-        let _ = settled.wait_for(|settled| *settled).await;
+        let settled = settled.wait_for(|settled| settled.is_some()).await;
+        settled.is_ok_and(|settled| *settled == Some(true))
     }
 }
 
@@ -56,7 +57,7 @@ impl Pendings {
             return None;
         }
         state.all.push(pending.clone());
-        Some(Known { pendings: self, pending })
+        Some(Known { pendings: self, pending, is_decided: false })
     }
 
     /// Returns those of a session.
@@ -85,11 +86,19 @@ impl Pendings {
 pub(super) struct Known<'a> {
     pendings: &'a Pendings,
     pending: Pending,
+    is_decided: bool,
+}
+
+impl Known<'_> {
+    /// Says that the decision is in the log.
+    pub(super) fn decided(&mut self) {
+        self.is_decided = true;
+    }
 }
 
 impl Drop for Known<'_> {
     fn drop(&mut self) {
         self.pendings.lock().all.retain(|pending| pending.id != self.pending.id);
-        self.pending.settled.send_replace(true);
+        self.pending.settled.send_replace(Some(self.is_decided));
     }
 }

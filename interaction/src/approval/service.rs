@@ -125,11 +125,12 @@ impl Inner {
         let id = ApprovalId::mint();
         // Known before it is in the log, so that whoever drains the turn sees one or the other.
         let pending = Pending::new(&session, &id, &flight);
-        let _known = self.pendings.enter(pending).ok_or(ApprovalError::ShutDown)?;
+        let mut known = self.pendings.enter(pending).ok_or(ApprovalError::ShutDown)?;
         let opened = self.open(&session, &id, &request).await?;
         let approval = Approval::new(id.clone(), request);
         let explained = self.decide(approval, &flight, lease, opened.policy).await;
         self.close(&session, &id, opened.turn_seq, explained.outcome).await?;
+        known.decided();
         Ok(explained)
     }
 

@@ -6,7 +6,7 @@
 //! | anything else | what is missing of the three: the knobs as they are composed, and before them the preset that is derived, unless that is `custom` |
 
 use super::service::{CurrentPreset, Inner, PresetError, PresetService, Standing, Switched, event};
-use super::table::{CUSTOM, PresetConfigError};
+use super::table::{CUSTOM, PresetConfigError, PresetName};
 use crate::approval::{KnobSource, policy_event};
 use crate::internal::Site;
 use crate::plane::said;
@@ -26,11 +26,15 @@ struct Missing {
 }
 
 impl Inner {
-    fn missing(&self, standing: &Standing) -> Result<Missing, PresetConfigError> {
+    fn missing(
+        &self,
+        standing: &Standing,
+        default: &dyn Fn() -> Result<PresetName, PresetConfigError>,
+    ) -> Result<Missing, PresetConfigError> {
         let Standing { preset, sandbox, approval, seeded } = standing;
         let has_none = preset.is_none() && sandbox.is_none() && approval.is_none();
         if has_none && !seeded {
-            let name = self.default_now()?;
+            let name = default()?;
             let preset = self.table.resolve(name.as_str())?.1;
             return Ok(Missing {
                 preset: Some(event(&name)),
@@ -90,9 +94,11 @@ impl PresetService {
     fn adopt_now(&self, session: &Session) -> Result<Switched, PresetError> {
         let mut written = Switched::default();
         let fail = |written: Switched| move |source| PresetError::Append { written, source };
+        // Settings are somebody else's, and are asked before the gate is held.
+        let default = self.0.default_now();
         let mut gate = session.gate().map_err(fail(written))?;
         let standing = self.0.standing(&mut gate).map_err(fail(written))?;
-        let missing = self.0.missing(&standing)?;
+        let missing = self.0.missing(&standing, &|| default.clone())?;
         let mut append = |draft: Option<Draft>, written: Switched| {
             let appended = draft.map(|draft| gate.append(draft, Durability::Synced));
             Ok::<_, PresetError>(
@@ -132,7 +138,7 @@ fn standing_of(init: &Init<'_>) -> Standing {
 
 impl Creation for PresetService {
     fn created(&self, init: &mut Init<'_>) -> Result<(), Refusal> {
-        let missing = self.0.missing(&standing_of(init));
+        let missing = self.0.missing(&standing_of(init), &|| self.0.default_now());
         let missing = missing.map_err(|error| Refusal::Internal { what: error.to_string() })?;
         let drafts = [missing.preset, missing.sandbox, missing.approval].into_iter().flatten();
         drafts.for_each(|draft| init.append(draft));

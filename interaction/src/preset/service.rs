@@ -12,7 +12,7 @@ use crate::approval::{ApprovalPolicy, KnobSource, notify, policy_event};
 use crate::plane::{Plane, StaleAgent};
 use crate::profile::View;
 use crate::sandbox::{SandboxMode, mode_event};
-use gatelog_engine::backend::{AppendError, Durability};
+use gatelog_engine::backend::{AppendError, Durability, Refusal};
 use gatelog_engine::companion::Projection;
 use gatelog_engine::rules::Draft;
 use gatelog_engine::store::{Gate, Session};
@@ -267,12 +267,22 @@ impl PresetService {
     /// [`PresetError`].
     pub async fn select_for(&self, agent: &Agent, name: &str) -> Result<Switched, PresetError> {
         self.0.plane.check_entry(agent, agent.session())?;
-        let (written, old, new) = self.switch(agent.session(), name).await?;
-        if written.approval.is_some() {
-            notify(&self.0.plane, agent, old, new)
-                .map_err(|source| PresetError::Notice { written, source })?;
-        }
-        Ok(written)
+        self.0.table.resolve(name)?;
+        let (service, agent, name) = (self.clone(), agent.clone(), name.to_owned());
+        // A caller that goes between the events and the notice must not leave the model untold.
+        let task = self.0.plane.spawn(async move {
+            let (written, old, new) = service.switch(agent.session(), &name).await?;
+            if written.approval.is_some() {
+                notify(&service.0.plane, &agent, old, new)
+                    .map_err(|source| PresetError::Notice { written, source })?;
+            }
+            Ok(written)
+        });
+        task.await.unwrap_or_else(|failed| {
+            let what = format!("the switch did not end: {failed}");
+            let source = AppendError::Refused(Refusal::Internal { what });
+            Err(PresetError::Append { written: Switched::default(), source })
+        })
     }
 
     async fn switch(

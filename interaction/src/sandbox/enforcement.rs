@@ -15,8 +15,10 @@ pub trait Enforcement: Send + Sync {
 /// A mode that confines was wanted, and nothing here can confine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "sandbox mode \"{mode}\" is requested but no sandbox backend is usable on this host; install \
-     one, or choose another mode: nothing is run unconfined in its place"
+    "sandbox mode \"{mode}\" is requested but no sandbox backend is usable on this host; refusing \
+     to run the command unconfined. Install bubblewrap or run a Landlock-enforcing kernel (Linux), \
+     ensure sandbox-exec is usable (macOS), or ensure the ACL restricted-token runner can start \
+     (Windows) — otherwise switch the consumer to danger-full-access."
 )]
 pub struct SandboxUnavailable {
     /// The mode.

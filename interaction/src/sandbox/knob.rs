@@ -176,10 +176,12 @@ impl Sandbox {
     }
 }
 
-/// Returns the mode that the log says last, if it is one.
+/// Returns the mode that the log says last, if it says one.
 pub(crate) fn said(gate: &mut Gate) -> Result<Option<SandboxMode>, AppendError> {
     let facts: &Facts = gate.facts()?;
-    Ok(facts.mode.as_ref().and_then(|said| SandboxMode::of(&said.word)))
+    // A word that is none, which only a log of somebody else can have, widens nothing.
+    let mode = |word: &str| SandboxMode::of(word).unwrap_or(SandboxMode::ReadOnly);
+    Ok(facts.mode.as_ref().map(|said| mode(&said.word)))
 }
 
 /// Returns the root of a session's workspace: the directory of the session, else the configured

@@ -160,3 +160,31 @@ async fn s_085_what_a_later_rule_vetoes_is_open_in_no_earlier_one() {
     end_turn(stage.session(), 1);
     assert_eq!(stage.world.errors(Rules::Strict), Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn a_drain_counts_what_it_settled_and_nothing_twice() {
+    let stage = Stage::new();
+    let (_guard, mut script) = stage.scripted();
+    let asking = stage.asking(stage.wish());
+    let _held = script.called().await;
+    // Its own decision fails, so that the drain has to make another.
+    stage.world.faults.fail("approval/decided");
+    assert_eq!(stage.service.drain_turn(stage.session()).await.expect("written"), 1);
+    assert!(asking.await.expect("no panic").is_err());
+    assert_eq!(stage.pairs(), (vec![ApprovalOutcome::Cancelled], 0));
+    stage.is_sound();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_drain_never_decides_for_a_request_that_comes_meanwhile() {
+    for _ in 0..200 {
+        let stage = Stage::new();
+        let (_guard, _) = stage.always(GRANTED);
+        let asking: Vec<_> = (0..3).map(|_| stage.asking(stage.wish())).collect();
+        stage.service.drain_turn(stage.session()).await.expect("written");
+        for asking in asking {
+            asking.await.expect("no panic").expect("each has a decision of its own");
+        }
+        assert_eq!(stage.pairs().1, 0);
+    }
+}

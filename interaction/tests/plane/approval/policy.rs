@@ -292,6 +292,30 @@ async fn ap_23_what_the_model_is_told_is_the_same_bytes_until_the_policy_changes
     assert_eq!(said().await.expect("read"), first);
     set(&stage, ApprovalPolicy::Never).await;
     assert_ne!(said().await.expect("read"), first);
+    stage.service.shutdown().await;
+    assert_eq!(said().await.expect("read").text, "", "it goes with the service");
+}
+
+#[tokio::test]
+async fn a_switch_whose_caller_goes_is_told_to_the_model_all_the_same() {
+    let notices = Arc::new(NoticeQueue::default());
+    let (stage, live) = with_notices(notices.clone());
+    stage.world.faults.hold("approval/policy");
+    let (service, agent) = (stage.service.clone(), live.agent().clone());
+    let setting =
+        tokio::spawn(async move { service.set_policy(&agent, ApprovalPolicy::Never).await });
+    while stage.world.faults.waiting() == 0 {
+        tokio::task::yield_now().await;
+    }
+    setting.abort();
+    assert!(setting.await.expect_err("it was aborted").is_cancelled());
+    stage.world.faults.release();
+    let mut told = Vec::new();
+    while told.is_empty() {
+        tokio::task::yield_now().await;
+        told = notices.take();
+    }
+    assert_eq!((told.len(), policies(&stage).len()), (1, 1));
 }
 
 #[tokio::test]

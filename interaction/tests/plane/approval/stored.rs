@@ -63,7 +63,7 @@ async fn aa_22_a_question_that_was_open_before_can_be_decided_after() {
 }
 
 #[tokio::test]
-async fn aa_23_a_stored_log_that_breaks_a_rule_is_not_opened_for_write() {
+async fn aa_23_a_stored_log_that_breaks_a_rule_is_found_and_the_rule_is_not_broken_again() {
     let sim = forced(&[START, ORPHAN]);
     let store = open(Kind::Native, &sim, Standard::new(Rules::Strict), &Faults::default());
     let found = errors(Kind::Native, &sim, Rules::Strict);

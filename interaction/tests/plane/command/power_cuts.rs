@@ -21,7 +21,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Crash states of a moment that are drawn where there are too many for all.
-const DRAWN: usize = 48;
+const DRAWN: usize = 16;
 
 /// A reference that was returned by then, and what it stands for.
 struct Promise {

@@ -116,11 +116,11 @@ async fn ca_09_no_log_cites_what_a_power_cut_could_take() {
         // Before the handler is entered nobody can have cited anything.
         let entered = Arc::new(AtomicU64::new(u64::MAX));
         let (sim, notes) = (world.sim.disk(), Arc::clone(&entered));
-        let cites = By(move |invocation: CommandInvocation| {
+        let handler = By(move |invocation: CommandInvocation| {
             notes.store(sim.operations(), Ordering::Relaxed);
             cite(invocation)
         });
-        let definition = CommandDefinition::new("x", "d", cites).with_attachments("pictures");
+        let definition = CommandDefinition::new("x", "d", handler).with_attachments("pictures");
         let registrar = registry.registrar(Authority::Root);
         let _x = registrar.global(definition).expect("the name is free");
         let dispatch = registry.execute(live.agent(), "/x", with([encoded(&png("a"))])).await;

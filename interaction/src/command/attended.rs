@@ -47,17 +47,17 @@ pub(super) async fn attended<T: Send + 'static>(
     });
     let returns = tokio::select! {
         biased;
-        () = cancel.cancelled() => None,
-        returns = returns => Some(returns),
+        // First: of a return and a signal that are there at once, the signal counts.
+        () = cancel.cancelled() => {
+            return Err(Unattended::Cancelled(cancel.reason().unwrap_or_default()));
+        }
+        returns = returns => returns,
     };
-    if let Some(reason) = cancel.reason() {
-        return Err(Unattended::Cancelled(reason));
-    }
     match returns {
-        Some(Ok(Ok(returns))) => Ok(returns),
-        Some(Ok(Err(panicked))) => Err(Unattended::Panicked(shown(panicked))),
+        Ok(Ok(returns)) => Ok(returns),
+        Ok(Err(panicked)) => Err(Unattended::Panicked(shown(panicked))),
         // The task went away under its work: its future panicked where it was dropped.
-        Some(Err(_)) | None => Err(Unattended::Panicked(Panicked(UNRENDERABLE.to_owned()))),
+        Err(_) => Err(Unattended::Panicked(Panicked(UNRENDERABLE.to_owned()))),
     }
 }
 

@@ -126,7 +126,7 @@ impl CommandResult {
                     Some(_) => return bad("success text must be a string when supplied"),
                 };
                 let source = value.get("sourceEventSeq");
-                let source_event_seq = match source.map(|source| seq(source, profile)) {
+                let source_event_seq = match source.map(|source| seq(source, profile.texts)) {
                     None => None,
                     Some(Some(seq)) => Some(seq),
                     Some(None) => return Err(BadResult::source(command)),
@@ -153,10 +153,10 @@ impl CommandResult {
     }
 }
 
-fn seq(value: &Value, profile: &Profile) -> Option<u64> {
+fn seq(value: &Value, texts: Texts) -> Option<u64> {
     let number = value.as_f64().filter(|number| is_seq(*number))?;
     let is_minus_zero = number == 0.0 && number.is_sign_negative();
-    (!is_minus_zero || profile.texts == Texts::Host011).then_some(number as u64)
+    (!is_minus_zero || texts == Texts::Host011).then_some(number as u64)
 }
 
 impl Serialize for CommandResult {

@@ -60,9 +60,10 @@ impl Shared {
         });
         let commands = &mut layers[at].commands;
         if commands.contains_key(&name) {
-            return Err(match registered.stamp.is_global() {
-                true => CommandRegisterError::DuplicateGlobal(name),
-                false => CommandRegisterError::DuplicateScoped(name),
+            return Err(if registered.stamp.is_global() {
+                CommandRegisterError::DuplicateGlobal(name)
+            } else {
+                CommandRegisterError::DuplicateScoped(name)
             });
         }
         commands.insert(name, Arc::clone(registered));

@@ -10,18 +10,18 @@ use gatelog_interaction::scope::Authority;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-fn handler() -> Option<Arc<dyn CommandHandler>> {
-    Some(Arc::new(succeeds()))
+fn handler() -> Arc<dyn CommandHandler> {
+    Arc::new(succeeds())
 }
 
-fn refused_by(profile: &Profile, value: &Value, is_with_handler: bool) -> String {
-    let handler = if is_with_handler { handler() } else { None };
-    let refused = CommandDefinition::from_json(value, handler, profile);
+fn refused_by(profile: Profile, value: &Value, is_with_handler: bool) -> String {
+    let handler = is_with_handler.then(handler);
+    let refused = CommandDefinition::from_json(value, handler, &profile);
     refused.expect_err("the definition is bad").to_string()
 }
 
 fn refused(value: &Value) -> String {
-    refused_by(&Profile::STRICT, value, true)
+    refused_by(Profile::STRICT, value, true)
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ fn cr_02_the_first_fault_in_the_hosts_order_is_told() {
         (json!({"name": "x", "description": "d", "input": {"hint": "\t", "attachments": 1}}), true),
         (json!({"name": "x", "description": "d", "input": {"hint": "h", "attachments": 1}}), true),
     ];
-    let texts = rows.map(|(value, has)| refused_by(&Profile::STRICT, &value, has));
+    let texts = rows.map(|(value, has)| refused_by(Profile::STRICT, &value, has));
     assert_eq!(
         texts,
         [
@@ -76,7 +76,7 @@ fn cr_02_the_first_fault_in_the_hosts_order_is_told() {
     );
     let old = json!({"name": "x", "description": "d", "input": {"hint": "h", "images": "yes"}});
     assert_eq!(
-        refused_by(&Profile::DSH_0_1_1, &old, true),
+        refused_by(Profile::DSH_0_1_1, &old, true),
         "command \"x\" input images flag must be a boolean"
     );
     let nameless = json!({"description": "d"});
@@ -110,7 +110,8 @@ fn cr_03_no_hint_no_object_and_null_are_all_the_hints_fault() {
         assert_eq!(refused(&value), "command \"x\" input hint must be a string", "{input}");
     }
     let without = json!({"name": "x", "description": "d"});
-    CommandDefinition::from_json(&without, handler(), &Profile::STRICT).expect("it takes none");
+    CommandDefinition::from_json(&without, Some(handler()), &Profile::STRICT)
+        .expect("it takes none");
 }
 
 #[tokio::test]
@@ -126,7 +127,7 @@ async fn cr_04_the_flag_is_shown_as_the_profile_shows_it() {
     ] {
         let value = json!({"name": "x", "description": "d", "input": input(flag)});
         let desk = Desk::new();
-        let definition = CommandDefinition::from_json(&value, handler(), &Profile::STRICT);
+        let definition = CommandDefinition::from_json(&value, Some(handler()), &Profile::STRICT);
         let _x = desk.global(definition.expect("it is sound"));
         let descriptor = desk.registry.get(desk.agent(), "x").expect("it is registered");
         assert_eq!(descriptor.takes_attachments(), flag == Some(true), "always there in Rust");
@@ -147,7 +148,7 @@ async fn cr_04_images_is_another_name_of_the_flag_for_the_host_alone() {
         [(Profile::STRICT, false), (Profile::DSH, true), (Profile::DSH_0_1_1, true)]
     {
         let desk = Desk::of(Kind::Native, profile, None);
-        let definition = CommandDefinition::from_json(&value, handler(), &profile);
+        let definition = CommandDefinition::from_json(&value, Some(handler()), &profile);
         let _x = desk.global(definition.expect("it is sound"));
         let descriptor = desk.registry.get(desk.agent(), "x").expect("it is registered");
         assert_eq!(descriptor.takes_attachments(), takes, "{profile:?}");
@@ -161,7 +162,7 @@ async fn cr_05_only_false_keeps_the_input_out_of_the_log() {
     {
         let desk = Desk::new();
         let value = json!({"name": "x", "description": "d", "recordInput": flag});
-        let definition = CommandDefinition::from_json(&value, handler(), &Profile::STRICT);
+        let definition = CommandDefinition::from_json(&value, Some(handler()), &Profile::STRICT);
         let _x = desk.global(definition.expect("the flag is not looked at"));
         let _execution = desk.done("/x a").await;
         assert_eq!(desk.log()[0].1.get("args").is_some(), recorded, "{flag}");

@@ -65,14 +65,14 @@ async fn ce_32_work_for_a_model_is_the_handlers_to_queue() {
     let agent = Agent::new("b", session, scope, queue.clone());
     let _live = desk.world.agents.enter(agent.clone(), None);
     let notice = Notice { text: "do it".into(), source: r#"{"kind":"command"}"#.into() };
-    let queues = notice.clone();
-    let _quiet = desk.global(CommandDefinition::new("quiet", "d", succeeds()));
+    let given = notice.clone();
+    let _silent = desk.global(CommandDefinition::new("silent", "d", succeeds()));
     let _x = desk.x(By(move |invocation: CommandInvocation| {
-        let queued = invocation.agent.notices().queue(queues.clone());
+        let queued = invocation.agent.notices().queue(given.clone());
         std::future::ready(queued.map(|()| CommandResult::success()))
     }));
     let execute = async |line| desk.registry.execute(&agent, line, ExecuteOptions::default()).await;
-    let _execution = executed(execute("/quiet do it").await);
+    let _execution = executed(execute("/silent do it").await);
     assert_eq!(queue.take(), [], "the registry queues nothing by itself");
     let _execution = executed(execute("/x").await);
     assert_eq!(queue.take(), [notice]);

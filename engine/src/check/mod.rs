@@ -105,6 +105,8 @@ pub struct SessionCheck<S> {
     pub bytes: u64,
     /// What is wrong with how its frames follow each other.
     pub findings: Vec<Finding>,
+    /// How many of these were not kept.
+    pub dropped: u64,
     /// What took its events.
     pub sink: S,
 }

@@ -176,6 +176,7 @@ impl<'s, S: Sinks> Sessions<'s, S> {
             events: 0,
             bytes: 0,
             findings: Vec::new(),
+            dropped: 0,
             sink,
         };
         self.add(head, Some(check));
@@ -211,13 +212,17 @@ impl<'s, S: Sinks> Sessions<'s, S> {
             }
             return false;
         };
-        if head.first_seq != expected && check.findings.len() < FINDINGS_MAX {
+        if head.first_seq != expected {
             let rule =
                 if head.first_seq > expected { "envelope/seq-gap" } else { "envelope/seq-overlap" };
             let message = format!("seq {} follows where {expected} is due", head.first_seq);
             let mut finding = Finding::corrupt(rule, message).at(segment, head.offset).of(head.lsn);
             finding.place.seq = Some(head.first_seq);
-            check.findings.push(finding);
+            if check.findings.len() < FINDINGS_MAX {
+                check.findings.push(finding);
+            } else {
+                check.dropped += 1;
+            }
         }
         true
     }

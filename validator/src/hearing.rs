@@ -58,6 +58,7 @@ impl Sinks for Hearings {
             settings: self.settings.clone(),
             findings: Vec::new(),
             dropped: 0,
+            closers: 0,
             foreign: BTreeSet::new(),
             scanner: Scanner::new(),
             tapes: Default::default(),
@@ -82,6 +83,8 @@ pub(crate) struct Hearing {
     pub(crate) findings: Vec<(When, Finding)>,
     /// How many findings were not kept.
     pub(crate) dropped: u64,
+    /// How many events recovery would add, once the end was heard.
+    pub(crate) closers: u64,
     /// Types of others that were noted.
     foreign: BTreeSet<String>,
     scanner: Scanner,
@@ -130,8 +133,9 @@ impl Hearing {
         true
     }
 
-    /// Judges the end, and returns how many events recovery would add.
-    pub(crate) fn finish(&mut self, events: u64, is_at_rest: bool) -> u64 {
+    /// Judges the end, and returns how many events recovery would add. Beside a writer, and before
+    /// damage, the last event that is known is not the end.
+    fn finish(&mut self, events: u64, is_at_rest: bool) -> u64 {
         let Some(judge) = self.judge.take() else { return 0 };
         let closers = judge.closers().len() as u64;
         if !is_at_rest {
@@ -189,6 +193,17 @@ impl SessionSink for Hearing {
     fn malformed(&mut self, what: &str, place: Place) {
         let rule = "envelope/not-an-event";
         self.take(Violation::new(rule, what), place, When::of(rule, &place));
+    }
+
+    fn end(&mut self, events: u64, is_at_rest: bool) {
+        self.closers = self.finish(events, is_at_rest);
+        self.foreign = BTreeSet::new();
+        (self.scanner, self.tapes) = (Scanner::new(), Default::default());
+        self.findings.shrink_to_fit();
+    }
+
+    fn state_bytes(&self) -> usize {
+        self.judge.as_ref().map_or(0, |judge| judge.state_bytes())
     }
 }
 

@@ -31,7 +31,11 @@ pub struct StoreOptions {
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { profile: Profile::Strict, presets: None, check: check::Settings { wait } }
+        Self {
+            profile: Profile::Strict,
+            presets: None,
+            check: check::Settings { wait, ..check::Settings::default() },
+        }
     }
 }
 
@@ -145,10 +149,8 @@ fn reports(
         bytes: check.bytes,
         findings,
     };
-    // Beside a writer, and before damage, the last event that is known is not the end.
-    let is_at_rest = check.is_whole && !check.is_live;
     let sessions = check.sessions.into_iter();
-    let sessions = sessions.map(|session| report(path, session, settings, is_at_rest));
+    let sessions = sessions.map(|session| report(path, session, settings));
     (store, sessions.collect())
 }
 
@@ -166,14 +168,8 @@ fn more(dropped: u64) -> Option<Finding> {
 }
 
 /// Writes the report on one session.
-fn report(
-    path: &Path,
-    session: SessionCheck<Hearing>,
-    settings: &Settings,
-    is_at_rest: bool,
-) -> Report {
-    let mut hearing = session.sink;
-    let closers = hearing.finish(session.events, is_at_rest);
+fn report(path: &Path, session: SessionCheck<Hearing>, settings: &Settings) -> Report {
+    let hearing = session.sink;
     // Of one frame the engine speaks first: that it does not follow explains what comes of it.
     let of_engine = session.findings.into_iter().filter_map(|found| {
         Some((When::of(found.rule, &found.place), of_engine(found, settings)?))
@@ -193,7 +189,7 @@ fn report(
         verdict,
         host: HostAct::None,
         events: session.events,
-        closers,
+        closers: hearing.closers,
         lost: Lost::default(),
         host_error: None,
         findings,

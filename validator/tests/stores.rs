@@ -204,6 +204,26 @@ fn what_a_gate_refuses_comes_before_what_followed_from_it_whatever_that_points_t
 }
 
 #[test]
+fn reports_are_the_same_where_only_one_session_has_room_at_once() {
+    let of = |states_bytes_max| {
+        let raw = Raw::new();
+        raw.session("c", broken_twice());
+        raw.session("b", turn());
+        raw.session("a", turn()[..1].to_vec());
+        raw.session("d", refused(1234));
+        let mut options = strict();
+        options.check.states_bytes_max = states_bytes_max;
+        let (store, sessions) = raw.verify(&options);
+        assert_eq!(store.sessions, 4);
+        let of = |it: &Report| (it.session.clone(), it.verdict, it.closers, it.findings.clone());
+        sessions.iter().map(of).collect::<Vec<_>>()
+    };
+    let all = of(usize::MAX);
+    assert!(all[0].2 > 0 && all[2].3.len() == 4 && all[3].3.len() == 1001, "{all:?}");
+    assert_eq!(of(0), all);
+}
+
+#[test]
 fn the_report_on_a_file_has_the_order_of_that_on_a_store() {
     let storage = Memory::new().file("/log", gate::file(&broken_twice()));
     let options = Options { profile: Profile::Strict, ..Options::default() };

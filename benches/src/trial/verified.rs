@@ -18,6 +18,12 @@ impl SessionSink for Sink {
     fn malformed(&mut self, what: &str, _: Place) {
         self.0.push(what.to_owned());
     }
+
+    fn end(&mut self, _: u64, _: bool) {}
+
+    fn state_bytes(&self) -> usize {
+        0
+    }
 }
 
 struct Bare;
@@ -36,7 +42,8 @@ impl Sinks for Bare {
 ///
 /// As [`check`].
 pub fn verify(dir: &Path) -> Result<StoreCheck<Sink>, Error> {
-    let settings = Settings { wait: || std::thread::sleep(Duration::from_millis(20)) };
+    let wait = || std::thread::sleep(Duration::from_millis(20));
+    let settings = Settings { wait, ..Settings::default() };
     check(&Disk, dir, &Bare, settings, &|_| ())
 }
 

@@ -131,9 +131,7 @@ pub(crate) fn walk(
     };
     walked.at = loop {
         match look(&mut window, start.segment_id, walked.stop_offset)? {
-            Place::Frame(head)
-                if (head.lsn, head.prev) == (walked.next_lsn, walked.digest) =>
-            {
+            Place::Frame(head) if (head.lsn, head.prev) == (walked.next_lsn, walked.digest) => {
                 let frame = Frame { head, body: body(&mut window, &head)? };
                 walked.pass(&frame);
                 take(&frame);

@@ -202,7 +202,7 @@ pub fn check<S: Sinks>(
                     if let Round::First = round { progress } else { &|_| () };
                 Pass::over(storage, &layout, named, Sessions::new(sinks, settings, round), progress)
             };
-            rounds::all(named, over).map(Some)
+            rounds::all(&named, over).map(Some)
         });
         match looked {
             Ok(Some(check)) => return Ok(check),

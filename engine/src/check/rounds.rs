@@ -35,7 +35,7 @@ pub(super) type Found<S> = (StoreCheck<S>, Due);
 
 /// Goes over a log until every session is judged.
 pub(super) fn all<S>(
-    named: Named,
+    named: &Named,
     over: impl Fn(Named, Round) -> Result<Found<S>, Error>,
 ) -> Result<StoreCheck<S>, Error> {
     let (mut check, mut due) = over(named.clone(), Round::First)?;

@@ -2,7 +2,6 @@
 //! found, and a foreign type is opaque where the log says whose it is.
 
 #[path = "gate/mod.rs"]
-#[allow(dead_code, reason = "a part of it is used here")]
 mod gate;
 #[path = "support/mod.rs"]
 mod support;

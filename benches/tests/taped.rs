@@ -1,10 +1,11 @@
 //! Workloads told from tapes: what the fuzz target `store_ops` found once, and tapes drawn here.
 
+#[path = "../../fuzz/regressions.rs"]
+mod regressions;
+
 use gatelog_benches::Random;
 use gatelog_benches::trial::{Step, taped};
 use gatelog_engine::log::Canary;
-use std::fs;
-use std::path::Path;
 
 /// Tapes that look at random, the same in every run.
 fn drawn(number: u64) -> Vec<u8> {
@@ -14,16 +15,10 @@ fn drawn(number: u64) -> Vec<u8> {
 
 #[test]
 fn what_was_found_once_holds_now() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/regressions/store_ops");
-    let mut count = 0;
-    for entry in fs::read_dir(&folder).expect("the folder of regressions is there") {
-        let path = entry.expect("a folder that can be listed").path();
-        let tape = fs::read(&path).expect("a regression input can be read");
-        let tally = taped::check(&tape).unwrap_or_else(|what| panic!("{}: {what}", path.display()));
+    regressions::replay("store_ops", |tape| {
+        let tally = taped::check(tape).unwrap_or_else(|what| panic!("{what}"));
         assert!(tally.kills > 0, "{tally:?}");
-        count += 1;
-    }
-    assert!(count > 0, "{} holds nothing to replay", folder.display());
+    });
 }
 
 #[test]

@@ -24,6 +24,12 @@ impl SessionSink for Counted {
     fn malformed(&mut self, what: &str, place: Place) {
         panic!("{what} at {place:?}");
     }
+
+    fn end(&mut self, _: u64, _: bool) {}
+
+    fn state_bytes(&self) -> usize {
+        0
+    }
 }
 
 struct Count;

@@ -5,7 +5,7 @@ use crate::fold::Fold;
 use crate::load::Refusal;
 use crate::load::places::Places;
 use crate::report::{Encoding, Finding, HostAct, Lost, Report, Verdict};
-use crate::rule::{Profile, Severity};
+use crate::rule::{Basis, Profile, Severity};
 use gatelog_engine::dsh::discover::{Placement, Target};
 use gatelog_engine::dsh::fault::{Fault, FaultKind};
 use gatelog_engine::dsh::identity::{self, Claim, Cwd, RefusalKind};
@@ -247,9 +247,15 @@ impl Judge<'_> {
                 report.verdict = Verdict::Violation;
             }
         }
-        report.findings[start..].sort_by_key(|finding| finding.place.seq);
-        if seen.fold.dropped > 0 {
-            let message = format!("{} further finding(s) are not listed", seen.fold.dropped);
+        // They are in the order in which they were found, whatever they point to; what only an end
+        // decides comes last.
+        report.findings[start..].sort_by_key(|finding| {
+            catalogue::find(finding.rule).is_some_and(|rule| rule.basis == Basis::End)
+        });
+        let of_load = seen.fold.load.as_ref().map_or(0, |load| load.dropped);
+        let dropped = seen.fold.dropped + of_load;
+        if dropped > 0 {
+            let message = format!("{dropped} further finding(s) are not listed");
             self.add(report, "limit/findings", message, Place::default());
         }
     }

@@ -15,6 +15,7 @@ pub mod facts;
 pub mod standard;
 mod judge;
 pub mod verify;
+mod hearing;
 pub mod store;
 pub mod board;
 

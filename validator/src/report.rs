@@ -133,7 +133,9 @@ pub struct Report {
     pub lost: Lost,
     /// The host's own message when it refuses.
     pub host_error: Option<String>,
-    /// The findings, in the order of the log.
+    /// The findings: what the host refuses the file for, what its end is like, then the broken
+    /// rules in the order of the events that broke them, those that an end decides last; then
+    /// notes. Of a native session it is the broken rules alone.
     pub findings: Vec<Finding>,
 }
 

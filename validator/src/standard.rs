@@ -213,7 +213,12 @@ struct Standing {
 }
 
 impl Standing {
+    /// Takes an event; what was found before it is forgotten, since it was told then.
     fn take(&mut self, event: &Event<'_>) {
+        self.fold.violations.clear();
+        if let Some(load) = &mut self.fold.load {
+            load.flaws.clear();
+        }
         let known = event.packed || is_known(u64::from(DIALECT), event.kind);
         self.fold.record(&Record {
             event: *event,
@@ -332,7 +337,6 @@ impl Closers for Standing {
 
 impl Judge for Standing {
     fn admit(&mut self, event: &Event<'_>) -> Result<(), Violation> {
-        self.fold.violations.clear();
         self.take(event);
         if let Some(flaw) = self.flaw() {
             return Err(flaw);
@@ -344,10 +348,8 @@ impl Judge for Standing {
     }
 
     fn adopt(&mut self, event: &Event<'_>, report: &mut dyn FnMut(Violation)) {
-        self.fold.violations.clear();
-        let before = self.fold.load.as_ref().map_or(0, |load| load.flaws.len());
         self.take(event);
-        let flaws = self.fold.load.iter().flat_map(|load| &load.flaws[before..]);
+        let flaws = self.fold.load.iter().flat_map(|load| &load.flaws);
         flaws.map(flaw).for_each(&mut *report);
         self.fold.violations.drain(..).for_each(|(violation, _)| report(violation));
     }

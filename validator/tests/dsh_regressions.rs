@@ -3,25 +3,14 @@
 
 #[path = "fuzzed/mod.rs"]
 mod fuzzed;
+#[path = "../../fuzz/regressions.rs"]
+mod regressions;
 #[path = "support/mod.rs"]
 mod support;
 #[path = "twin/mod.rs"]
 mod twin;
 
-use std::fs;
-use std::path::Path;
-
 #[test]
 fn what_was_found_once_holds_now() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/regressions/dsh_read");
-    let entries = fs::read_dir(&folder).expect("the folder of regressions is there");
-    let mut count = 0;
-    for entry in entries {
-        let path = entry.expect("a folder that can be listed").path();
-        let input = fs::read(&path).expect("a regression input can be read");
-        let found = std::panic::catch_unwind(|| fuzzed::check(&input, true, &|_, run| run()));
-        assert!(found.is_ok(), "{}", path.display());
-        count += 1;
-    }
-    assert!(count > 0, "{} holds nothing to replay", folder.display());
+    regressions::replay("dsh_read", |input| fuzzed::check(input, true, &|_, run| run()));
 }

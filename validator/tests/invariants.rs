@@ -7,6 +7,8 @@ mod equal;
 mod gate;
 #[path = "grammar/mod.rs"]
 mod grammar;
+#[path = "../../fuzz/regressions.rs"]
+mod regressions;
 #[path = "support/mod.rs"]
 mod support;
 #[path = "twin/mod.rs"]
@@ -30,21 +32,12 @@ proptest! {
 
 #[test]
 fn what_was_found_once_holds_now_and_every_rule_of_the_grammar_is_met() {
-    let folder =
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/regressions/invariants");
     let mut seen = Seen::new();
-    let mut count = 0;
-    for entry in std::fs::read_dir(&folder).expect("the folder of regressions is there") {
-        let path = entry.expect("a folder that can be listed").path();
-        let tape = std::fs::read(&path).expect("a regression input can be read");
-        let found = std::panic::catch_unwind(|| grammar::check(&tape));
-        let found = found.unwrap_or_else(|_| panic!("{}", path.display()));
-        for (what, times) in found {
+    regressions::replay("invariants", |tape| {
+        for (what, times) in grammar::check(tape) {
             *seen.entry(what).or_default() += times;
         }
-        count += 1;
-    }
-    assert!(count > 0, "{} holds nothing to replay", folder.display());
+    });
     let rules = [
         "acme/two-notes",
         "approval/asked-outside-turn",

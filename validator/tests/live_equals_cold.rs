@@ -5,6 +5,8 @@
 mod equal;
 #[path = "gate/mod.rs"]
 mod gate;
+#[path = "../../fuzz/regressions.rs"]
+mod regressions;
 #[path = "support/mod.rs"]
 mod support;
 #[path = "twin/mod.rs"]
@@ -42,17 +44,7 @@ proptest! {
 
 #[test]
 fn what_the_fuzz_target_found_once_holds_now() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../fuzz/regressions/gate_equals_verify");
-    let mut count = 0;
-    for entry in std::fs::read_dir(&folder).expect("the folder of regressions is there") {
-        let path = entry.expect("a folder that can be listed").path();
-        let tape = std::fs::read(&path).expect("a regression input can be read");
-        let found = std::panic::catch_unwind(|| equal::check_tape(&tape));
-        assert!(found.is_ok(), "{}", path.display());
-        count += 1;
-    }
-    assert!(count > 0, "{} holds nothing to replay", folder.display());
+    regressions::replay("gate_equals_verify", equal::check_tape);
 }
 
 /// Appends drafts until one is refused; returns how many were not, and the rule that spoke.

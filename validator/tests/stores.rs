@@ -1,16 +1,24 @@
 //! Stores before `verify_store`: what the gate let in is sound, what a raw writer forced in is
 //! found, and a foreign type is opaque where the log says whose it is.
 
+#[path = "gate/mod.rs"]
+mod gate;
+#[path = "support/mod.rs"]
+mod support;
+#[path = "twin/mod.rs"]
+mod twin;
+
 use gatelog_engine::backend::{Backend as _, Batch, Durability, RecordedRules, Row};
 use gatelog_engine::log::{Log, LogConfig};
 use gatelog_engine::machine::ThisMachine;
 use gatelog_engine::rules::{Draft, Placement, RuleSet as _, SessionHeader, TypeEntry};
-use gatelog_engine::storage::{Sim, Volume};
+use gatelog_engine::storage::{Memory, Sim, Volume};
 use gatelog_engine::store::Store;
-use gatelog_validator::report::{Encoding, HostAct, Report, Verdict};
+use gatelog_validator::report::{Encoding, Finding, HostAct, Report, Verdict};
 use gatelog_validator::rule::{Profile, Severity};
 use gatelog_validator::standard::Standard;
 use gatelog_validator::store::{StoreOptions, StoreReport, verify_store};
+use gatelog_validator::verify::Options;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -157,6 +165,94 @@ fn what_the_host_refuses_is_found_in_a_store() {
     raw.session("a", vec![draft("turn/start", "{")]);
     let (verdict, said) = raw.said(&host());
     assert_eq!((verdict, said[0]), (Verdict::Corrupt, ("json/malformed", Severity::Error)));
+}
+
+/// Half a preset, an approval that nobody decides, a step that no gate lets in, and the end of the
+/// turn, at which the approval should have been decided.
+fn broken_twice() -> Vec<Draft> {
+    vec![
+        draft("permission/preset", r#"{"preset":"workspace-write"}"#),
+        draft("sandbox/mode", r#"{"mode":"read-only"}"#),
+        draft("turn/start", r#"{"turn":1}"#),
+        draft("approval/asked", r#"{"id":"q","toolName":"t"}"#),
+        draft("step/start", r#"{"turn":2,"step":0}"#),
+        draft("turn/end", r#"{"turn":1,"reason":{"kind":"completed"}}"#),
+    ]
+}
+
+/// What is broken there in the order in which a reader meets it, the matters of an end behind the
+/// others; and the seq that each points to.
+const IN_ORDER: [(&str, Option<u64>); 4] = [
+    ("step/start-turn-mismatch", Some(4)),
+    ("turn/end-step-open", Some(5)),
+    ("approval/undecided-at-turn-end", Some(3)),
+    ("permission/triple-mismatch", Some(1)),
+];
+
+fn told(report: &Report) -> Vec<(&'static str, Option<u64>)> {
+    let told = report.findings.iter().map(|finding| (finding.rule, finding.place.seq));
+    told.filter(|(rule, _)| *rule != "identity/not-checked").collect()
+}
+
+#[test]
+fn what_a_gate_refuses_comes_before_what_followed_from_it_whatever_that_points_to() {
+    let raw = Raw::new();
+    raw.session("a", broken_twice());
+    let (_, sessions) = raw.verify(&strict());
+    assert_eq!(told(&sessions[0]), IN_ORDER);
+}
+
+#[test]
+fn reports_are_the_same_where_only_one_session_has_room_at_once() {
+    let of = |states_bytes_max| {
+        let raw = Raw::new();
+        raw.session("c", broken_twice());
+        raw.session("b", turn());
+        raw.session("a", turn()[..1].to_vec());
+        raw.session("d", refused(1234));
+        let mut options = strict();
+        options.check.states_bytes_max = states_bytes_max;
+        let (store, sessions) = raw.verify(&options);
+        assert_eq!(store.sessions, 4);
+        let of = |it: &Report| (it.session.clone(), it.verdict, it.closers, it.findings.clone());
+        sessions.iter().map(of).collect::<Vec<_>>()
+    };
+    let all = of(usize::MAX);
+    assert!(all[0].2 > 0 && all[2].3.len() == 4 && all[3].3.len() == 1001, "{all:?}");
+    assert_eq!(of(0), all);
+}
+
+#[test]
+fn the_report_on_a_file_has_the_order_of_that_on_a_store() {
+    let storage = Memory::new().file("/log", gate::file(&broken_twice()));
+    let options = Options { profile: Profile::Strict, ..Options::default() };
+    assert_eq!(told(&support::report_on(&storage, Some(0), false, &options)), IN_ORDER);
+}
+
+/// So many events that the loader refuses, each for one reason.
+fn refused(count: usize) -> Vec<Draft> {
+    (0..count).map(|_| draft("acme/note", "{}")).collect()
+}
+
+/// Returns what is said of the findings that a report does not list, and how many it lists.
+fn listed(report: &Report) -> (usize, Option<&str>) {
+    let is_of = |rule| move |finding: &&Finding| finding.rule == rule;
+    let listed = report.findings.iter().filter(is_of("envelope/unknown-type")).count();
+    let more = report.findings.iter().find(is_of("limit/findings"));
+    (listed, more.map(|finding| &*finding.message))
+}
+
+#[test]
+fn what_the_loader_refuses_beyond_what_is_listed_is_counted() {
+    for (count, more) in [(1000, None), (1234, Some("234 further finding(s) are not listed"))] {
+        let storage = Memory::new().file("/log", gate::file(&refused(count)));
+        let report = support::report_on(&storage, Some(0), false, &Options::default());
+        assert_eq!(listed(&report), (1000, more));
+        let raw = Raw::new();
+        raw.session("a", refused(count));
+        let (_, sessions) = raw.verify(&host());
+        assert_eq!(listed(&sessions[0]), (1000, more));
+    }
 }
 
 #[test]

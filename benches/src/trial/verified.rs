@@ -4,7 +4,7 @@ use gatelog_engine::backend::{Error, RecordedRules, Stored};
 use gatelog_engine::check::{SessionSink, Settings, Sinks, StoreCheck, Weight, check};
 use gatelog_engine::event::Place;
 use gatelog_engine::rules::SessionHeader;
-use gatelog_engine::storage::Disk;
+use gatelog_engine::storage::{Disk, Storage};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +17,12 @@ impl SessionSink for Sink {
 
     fn malformed(&mut self, what: &str, _: Place) {
         self.0.push(what.to_owned());
+    }
+
+    fn end(&mut self, _: u64, _: bool) {}
+
+    fn state_bytes(&self) -> usize {
+        0
     }
 }
 
@@ -36,8 +42,18 @@ impl Sinks for Bare {
 ///
 /// As [`check`].
 pub fn verify(dir: &Path) -> Result<StoreCheck<Sink>, Error> {
-    let settings = Settings { wait: || std::thread::sleep(Duration::from_millis(20)) };
+    let wait = || std::thread::sleep(Duration::from_millis(20));
+    let settings = Settings { wait, ..Settings::default() };
     check(&Disk, dir, &Bare, settings, &|_| ())
+}
+
+/// Verifies a store that nobody writes, on any disk.
+///
+/// # Errors
+///
+/// As [`check`].
+pub fn verify_on(storage: &dyn Storage, dir: &Path) -> Result<StoreCheck<Sink>, Error> {
+    check(storage, dir, &Bare, Settings::default(), &|_| ())
 }
 
 /// Returns everything that was found, in words: what is wrong first, and then, unless only that is

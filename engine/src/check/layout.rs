@@ -10,7 +10,7 @@ use crate::log::durable::{DURABLE_BYTES, Durable};
 use crate::log::field::is_zero;
 use crate::log::limit::SEGMENT_HEADER_BYTES;
 use crate::log::name::{self, Name};
-use crate::log::segment_header::{SegmentHeader, SegmentHeaderFault};
+use crate::log::segment_header::{Begin, SegmentHeader, SegmentHeaderFault};
 use crate::log::superblock::{self, STORE_BYTES, Slot, SlotFault};
 use crate::storage::{FileId, Kind, Storage};
 use std::path::{Path, PathBuf};
@@ -129,13 +129,13 @@ impl Layout {
             }
         }
         layout.segments.sort_by_key(|file| file.first_lsn);
-        layout.take_lost_rename(spares);
         if let Some(store) = Reader::find(storage, &dir.join(name::STORE))? {
             layout.slots = superblock::read(&store.read(0, STORE_BYTES)?).into();
             let stat = store.stat()?;
             layout.bytes += stat.bytes;
             layout.store = Some(stat.identity);
         }
+        layout.take_lost_rename(spares);
         Ok(layout)
     }
 
@@ -143,8 +143,14 @@ impl Layout {
     fn take_lost_rename(&mut self, mut spares: Vec<SegmentFile>) {
         spares.sort_by_key(|file| file.header.as_ref().map_or(0, |header| header.epoch));
         let last = self.segments.last();
+        let slots = self.slots.iter().flatten().map(|slot| slot.store_id);
+        let ids: Vec<_> = slots.chain(self.durable.map(|durable| durable.store_id)).collect();
         let follows = |header: &SegmentHeader| match last {
-            None => header.prev_first_lsn == 0,
+            // Of this store, as far as its witnesses know which one that is.
+            None => {
+                let is_ours = ids.is_empty() || ids.contains(&header.store_id);
+                header.begin == Begin::First && is_ours
+            }
             Some(last) => last.header.as_ref().is_ok_and(|before| {
                 header.store_id == before.store_id
                     && header.prev_first_lsn == last.first_lsn

@@ -23,6 +23,8 @@
 //! | `batch` | frames of a few megabytes, decoded in parallel |
 //! | `place` | what stands where no frame follows; W behind it |
 //! | `sheet` | the sessions of one segment, and its table |
+//! | `hand` | the events of a frame, to the sink of their session |
+//! | `rounds` | which sessions are judged in which way over the log |
 //! | `sessions` | every session, and its sink |
 //! | `walk` | how far the frames of one segment follow |
 //! | `pass` | one way over all segments |
@@ -37,6 +39,8 @@ mod header;
 mod batch;
 mod place;
 mod sheet;
+mod hand;
+mod rounds;
 mod sessions;
 mod walk;
 mod pass;
@@ -54,6 +58,8 @@ use crate::storage::Storage;
 pub use finding::{Finding, Weight};
 use layout::Layout;
 use pass::Pass;
+use rounds::Round;
+use sessions::Sessions;
 use std::path::Path;
 
 /// How often a store that changes under our eyes is looked at again.
@@ -65,11 +71,15 @@ pub struct Settings {
     /// Waits before an end that looks torn is looked at once more, where nobody can say whether a
     /// writer is at work. Default: not at all.
     pub wait: fn(),
+    /// How many bytes the states of all sinks together may take, as they say themselves. What is
+    /// beyond is judged when the log is read once more. It is exceeded at most twofold, and by the
+    /// state of one session. Default: 512 MiB.
+    pub states_bytes_max: usize,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { wait: || () }
+        Self { wait: || (), states_bytes_max: 512 << 20 }
     }
 }
 
@@ -81,6 +91,13 @@ pub trait SessionSink: Send {
 
     /// Is told of a record that is no event.
     fn malformed(&mut self, what: &str, place: Place);
+
+    /// Is told that nothing comes any more: the session has so many events, and, if it is at rest,
+    /// they are all that it has. It lets go of what it does not need for its report.
+    fn end(&mut self, events: u64, is_at_rest: bool);
+
+    /// Returns about how many bytes its state takes.
+    fn state_bytes(&self) -> usize;
 }
 
 /// Makes the sinks.
@@ -88,7 +105,8 @@ pub trait Sinks: Sync {
     /// What takes one session.
     type Sink: SessionSink;
 
-    /// Makes the sink of a session when its first frame was read.
+    /// Makes the sink of a session when its first frame was read; anew, if there was no room for
+    /// it, when the log is read once more.
     fn session(&self, id: &str, header: &SessionHeader) -> Self::Sink;
 }
 
@@ -105,7 +123,9 @@ pub struct SessionCheck<S> {
     pub bytes: u64,
     /// What is wrong with how its frames follow each other.
     pub findings: Vec<Finding>,
-    /// What took its events.
+    /// How many of these were not kept.
+    pub dropped: u64,
+    /// What took its events, after their end.
     pub sink: S,
 }
 
@@ -145,9 +165,10 @@ pub fn is_store(storage: &dyn Storage, dir: &Path) -> bool {
 
 /// Verifies the store in a directory. What is wrong with it is in the answer and no error. Frames
 /// are decoded, and sessions folded, on the threads of the rayon pool in force; in memory are, of
-/// the log, a few megabytes or one frame, and the states of the sinks.
+/// the log, a few megabytes or one frame, and of the sinks as many states as the settings allow.
+/// Where more sessions are open at once the log is read again for those that had no room.
 ///
-/// `progress` is told of bytes as they are read.
+/// `progress` is told of bytes as they are read for the first time.
 ///
 /// # Errors
 ///
@@ -176,7 +197,12 @@ pub fn check<S: Sinks>(
                 before = Some(named.findings);
                 return Ok(None);
             }
-            Pass::over(storage, &layout, named, sinks, settings, progress).map(Some)
+            let over = |named, round| {
+                let progress: &(dyn Fn(u64) + Sync) =
+                    if let Round::First = round { progress } else { &|_| () };
+                Pass::over(storage, &layout, named, Sessions::new(sinks, settings, round), progress)
+            };
+            rounds::all(&named, over).map(Some)
         });
         match looked {
             Ok(Some(check)) => return Ok(check),

@@ -6,6 +6,7 @@ use super::finding::Finding;
 use super::header;
 use super::layout::{self, Layout, SegmentFile};
 use super::names::Named;
+use super::rounds::Found;
 use super::sessions::Sessions;
 use super::walk::Walk;
 use super::{Settings, Sinks, StoreCheck};
@@ -46,10 +47,9 @@ impl<'a, S: Sinks> Pass<'a, S> {
         storage: &'a dyn Storage,
         layout: &'a Layout,
         named: Named,
-        sinks: &'a S,
-        settings: Settings,
+        mut sessions: Sessions<'a, S>,
         progress: &'a (dyn Fn(u64) + Sync),
-    ) -> Result<StoreCheck<S::Sink>, Error> {
+    ) -> Result<Found<S::Sink>, Error> {
         if named.is_nothing {
             return Err(nothing(layout));
         }
@@ -58,12 +58,13 @@ impl<'a, S: Sinks> Pass<'a, S> {
         let slots = layout.slots.iter().flatten().map(|slot| slot.durable_lsn);
         let headers = layout.headers().map(|(_, header)| header.durable_lsn);
         let durable = layout.durable.map(|durable| durable.durable_lsn);
+        sessions.store_id = store_id.unwrap_or_default();
         let mut pass = Self {
             storage,
             layout,
-            settings,
+            settings: sessions.settings,
             progress,
-            sessions: Sessions::new(sinks, store_id.unwrap_or_default()),
+            sessions,
             findings: named.findings,
             dropped: 0,
             durable_lsn: slots.chain(headers).chain(durable).max().unwrap_or(0),
@@ -279,8 +280,11 @@ impl<'a, S: Sinks> Pass<'a, S> {
         self.is_broken = true;
     }
 
-    fn finish(self) -> StoreCheck<S::Sink> {
-        StoreCheck {
+    fn finish(self) -> Found<S::Sink> {
+        let is_at_rest = !self.is_broken && !self.is_live;
+        let (sessions, mut due) = self.sessions.finish(is_at_rest);
+        due.last_lsn = due.last_lsn.min(self.last_lsn);
+        let check = StoreCheck {
             findings: self.findings,
             dropped: self.dropped,
             is_torn: self.is_torn,
@@ -291,8 +295,9 @@ impl<'a, S: Sinks> Pass<'a, S> {
             last_lsn: self.last_lsn,
             unconfirmed: self.last_lsn.saturating_sub(self.durable_lsn),
             bytes: self.layout.bytes,
-            sessions: self.sessions.finish(),
-        }
+            sessions,
+        };
+        (check, due)
     }
 }
 

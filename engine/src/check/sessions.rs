@@ -2,10 +2,11 @@
 
 use super::batch::Decoded;
 use super::finding::{Finding, Weight};
+use super::hand::hand_over;
+use super::rounds::{Due, Round};
 use super::sheet::Sheet;
-use super::{SessionCheck, SessionSink, Sinks};
-use crate::backend::{RecordedRules, Stored};
-use crate::event::Place;
+use super::{SessionCheck, SessionSink, Settings, Sinks};
+use crate::backend::RecordedRules;
 use crate::log::body::{Body, BodyFault, Created};
 use crate::log::chain::{SessionKey, StoreId};
 use crate::log::envelope::Envelopes;
@@ -21,25 +22,33 @@ const FINDINGS_MAX: usize = 100;
 
 /// One session.
 struct Session<S> {
+    key: SessionKey,
     last_lsn: u64,
     next_seq: u64,
     /// What is told of it; nothing of one that was deleted, or that this version cannot follow.
-    check: Option<SessionCheck<S>>,
+    /// Without a sink where there is no room for one in this round.
+    check: Option<SessionCheck<Option<S>>>,
     is_deleted: bool,
+    /// What the state of its sink takes.
+    state_bytes: usize,
 }
 
 /// Events that wait to be taken: of which session, and the frames by their place in the batch,
 /// with the rules in force there.
 struct Waiting<S> {
     session: usize,
-    check: SessionCheck<S>,
+    check: SessionCheck<Option<S>>,
     frames: Vec<(usize, Option<Arc<RecordedRules>>)>,
 }
 
 /// Every session of a store.
 pub(super) struct Sessions<'s, S: Sinks> {
     sinks: &'s S,
-    store_id: StoreId,
+    pub(super) settings: Settings,
+    round: Round,
+    pub(super) store_id: StoreId,
+    /// What the states of all sinks take.
+    state_bytes: usize,
     by_key: HashMap<SessionKey, usize>,
     all: Vec<Session<S::Sink>>,
     waiting: Vec<Waiting<S::Sink>>,
@@ -50,10 +59,13 @@ pub(super) struct Sessions<'s, S: Sinks> {
 }
 
 impl<'s, S: Sinks> Sessions<'s, S> {
-    pub(super) fn new(sinks: &'s S, store_id: StoreId) -> Self {
+    pub(super) fn new(sinks: &'s S, settings: Settings, round: Round) -> Self {
         Self {
             sinks,
-            store_id,
+            settings,
+            round,
+            store_id: StoreId::default(),
+            state_bytes: 0,
             by_key: HashMap::new(),
             all: Vec::new(),
             waiting: Vec::new(),
@@ -77,6 +89,11 @@ impl<'s, S: Sinks> Sessions<'s, S> {
         say: &mut dyn FnMut(Finding),
     ) {
         let head = &decoded.frame.head;
+        if let Round::Further(due) = &self.round
+            && head.lsn > due.last_lsn
+        {
+            return;
+        }
         let place = |finding: Finding| finding.at(segment, head.offset).of(head.lsn);
         let mut last_time_ms = None;
         match &decoded.body {
@@ -136,6 +153,7 @@ impl<'s, S: Sinks> Sessions<'s, S> {
         let Some(at) = self.by_key.get(&head.session) else { return };
         let session = &mut self.all[*at];
         (session.check, session.is_deleted) = (None, true);
+        self.state_bytes -= std::mem::take(&mut session.state_bytes);
         if let Some(waits) = self.waits.remove(at) {
             // Nobody asks what it was any more; whoever waits behind it keeps his place.
             self.waiting[waits].frames.clear();
@@ -144,11 +162,15 @@ impl<'s, S: Sinks> Sessions<'s, S> {
     }
 
     /// Enters a session.
-    fn add(&mut self, head: &FrameHead, check: Option<SessionCheck<S::Sink>>) {
+    fn add(&mut self, head: &FrameHead, check: Option<SessionCheck<Option<S::Sink>>>) {
         let next_seq = head.first_seq.saturating_add(u64::from(head.record_count));
         self.by_key.insert(head.session, self.all.len());
         let is_deleted = false;
-        self.all.push(Session { last_lsn: head.lsn, next_seq, check, is_deleted });
+        let sink = check.as_ref().and_then(|check| check.sink.as_ref());
+        let state_bytes = sink.map_or(0, SessionSink::state_bytes);
+        self.state_bytes += state_bytes;
+        let (key, last_lsn) = (head.session, head.lsn);
+        self.all.push(Session { key, last_lsn, next_seq, check, is_deleted, state_bytes });
     }
 
     /// Makes a session; says whether the frame does.
@@ -169,13 +191,14 @@ impl<'s, S: Sinks> Sessions<'s, S> {
             return false;
         }
         let header = SessionHeader { dialect: created.dialect, json: created.header.to_vec() };
-        let sink = self.sinks.session(created.id, &header);
+        let sink = self.has_room(&head.session).then(|| self.sinks.session(created.id, &header));
         let check = SessionCheck {
             id: created.id.to_owned(),
             dialect: created.dialect,
             events: 0,
             bytes: 0,
             findings: Vec::new(),
+            dropped: 0,
             sink,
         };
         self.add(head, Some(check));
@@ -211,13 +234,17 @@ impl<'s, S: Sinks> Sessions<'s, S> {
             }
             return false;
         };
-        if head.first_seq != expected && check.findings.len() < FINDINGS_MAX {
+        if head.first_seq != expected {
             let rule =
                 if head.first_seq > expected { "envelope/seq-gap" } else { "envelope/seq-overlap" };
             let message = format!("seq {} follows where {expected} is due", head.first_seq);
             let mut finding = Finding::corrupt(rule, message).at(segment, head.offset).of(head.lsn);
             finding.place.seq = Some(head.first_seq);
-            check.findings.push(finding);
+            if check.findings.len() < FINDINGS_MAX {
+                check.findings.push(finding);
+            } else {
+                check.dropped += 1;
+            }
         }
         true
     }
@@ -237,7 +264,14 @@ impl<'s, S: Sinks> Sessions<'s, S> {
         let waiting = if let Some(waiting) = self.waits.get(&at) {
             *waiting
         } else {
-            let Some(check) = self.all[at].check.take() else { return };
+            let session = &mut self.all[at];
+            let Some(check) = session.check.take_if(|check| check.sink.is_some()) else {
+                if let Some(check) = &mut session.check {
+                    check.bytes += head.frame_bytes();
+                    check.events += u64::from(head.record_count);
+                }
+                return;
+            };
             self.waits.insert(at, self.waiting.len());
             self.waiting.push(Waiting { session: at, check, frames: Vec::new() });
             self.waiting.len() - 1
@@ -260,8 +294,7 @@ impl<'s, S: Sinks> Sessions<'s, S> {
         let hand = |waiting: &mut Waiting<S::Sink>| {
             let mut envelopes = Envelopes::default();
             for (index, rules) in std::mem::take(&mut waiting.frames) {
-                if let Ok(decoded) = &batch[index] {
-                    let sink = &mut waiting.check.sink;
+                if let (Ok(decoded), Some(sink)) = (&batch[index], &mut waiting.check.sink) {
                     hand_over(
                         decoded,
                         segment,
@@ -278,68 +311,72 @@ impl<'s, S: Sinks> Sessions<'s, S> {
         } else {
             waiting.par_iter_mut().for_each(hand);
         }
-        for waiting in waiting {
-            if let Some(session) = self.all.get_mut(waiting.session) {
-                session.check = Some(waiting.check);
+        for mut waiting in waiting {
+            let Some(session) = self.all.get_mut(waiting.session) else { continue };
+            if let Round::Further(due) = &self.round
+                && due.ends.get(&session.key) == Some(&session.last_lsn)
+                && let Some(sink) = &mut waiting.check.sink
+            {
+                sink.end(waiting.check.events, due.is_at_rest);
+            }
+            let bytes = waiting.check.sink.as_ref().map_or(0, SessionSink::state_bytes);
+            self.state_bytes = self.state_bytes - session.state_bytes + bytes;
+            (session.state_bytes, session.check) = (bytes, Some(waiting.check));
+        }
+        if self.state_bytes / 2 > self.settings.states_bytes_max {
+            self.shed();
+        }
+    }
+
+    /// Returns whether a session that begins is judged in this round.
+    fn has_room(&self, key: &SessionKey) -> bool {
+        let is_due = match &self.round {
+            Round::First => true,
+            Round::Further(due) => due.ends.contains_key(key),
+        };
+        is_due && self.state_bytes <= self.settings.states_bytes_max
+    }
+
+    /// Leaves to a further round what began last; never what began first, so that each round
+    /// judges one at least.
+    fn shed(&mut self) {
+        let judged = self.all.iter_mut().filter(|session| session.state_bytes > 0);
+        for session in judged.skip(1).collect::<Vec<_>>().into_iter().rev() {
+            if self.state_bytes <= self.settings.states_bytes_max {
+                return;
+            }
+            self.state_bytes -= std::mem::take(&mut session.state_bytes);
+            if let Some(check) = &mut session.check {
+                check.sink = None;
             }
         }
     }
 
-    /// Returns the sessions that were not deleted, in the order of their ids.
-    pub(super) fn finish(self) -> Vec<SessionCheck<S::Sink>> {
-        let mut checks: Vec<_> = self.all.into_iter().filter_map(|session| session.check).collect();
-        checks.sort_unstable_by(|a, b| a.id.cmp(&b.id));
-        checks
+    /// Returns the sessions that were judged and not deleted, after their end, and those that are
+    /// left to a further round.
+    pub(super) fn finish(self, is_at_rest: bool) -> (Vec<SessionCheck<S::Sink>>, Due) {
+        let (is_at_rest, is_first, last_lsn, ends) = match self.round {
+            Round::First => (is_at_rest, true, u64::MAX, HashMap::new()),
+            Round::Further(due) => (due.is_at_rest, false, due.last_lsn, due.ends),
+        };
+        let mut left = Due { ends: HashMap::new(), last_lsn, is_at_rest };
+        let mut judged = Vec::new();
+        for session in self.all {
+            let Some(check) = session.check else { continue };
+            let SessionCheck { id, dialect, events, bytes, findings, dropped, sink } = check;
+            if let Some(mut sink) = sink {
+                if is_first {
+                    sink.end(events, is_at_rest);
+                }
+                judged.push(SessionCheck { id, dialect, events, bytes, findings, dropped, sink });
+            } else if is_first || ends.contains_key(&session.key) {
+                left.ends.insert(session.key, session.last_lsn);
+            }
+        }
+        (judged, left)
     }
 }
 
 fn last_time(records: &Records<'_>) -> Option<u64> {
     records.iter().last().map(|record| record.time_ms)
-}
-
-/// Hands the events of one frame to a sink.
-fn hand_over(
-    decoded: &Decoded<'_>,
-    segment: u64,
-    durable_lsn: u64,
-    rules: Option<&RecordedRules>,
-    envelopes: &mut Envelopes,
-    sink: &mut impl SessionSink,
-) {
-    let head = &decoded.frame.head;
-    let records = match &decoded.body {
-        Ok(Body::Data(records)) => records,
-        Ok(Body::Create(created)) => &created.records,
-        _ => return,
-    };
-    for (seq, record) in (head.first_seq..).zip(records.iter()) {
-        let place = Place {
-            line: None,
-            frame: Some(head.lsn),
-            byte: Some(head.offset),
-            seq: Some(seq),
-            segment: Some(segment),
-        };
-        let envelope = match envelopes.read(record.envelope) {
-            Ok(envelope) => envelope,
-            Err(what) => {
-                sink.malformed(what, place);
-                continue;
-            }
-        };
-        let stored = Stored {
-            seq,
-            time_ms: record.time_ms,
-            kind: &envelope.kind,
-            data: record.payload,
-            sources: envelope.sources,
-            surface: envelope.surface,
-            ignorable: envelope.ignorable,
-            lsn: Some(head.lsn),
-            batch_first_seq: head.first_seq,
-            key: records.key,
-            confirmed: head.lsn <= durable_lsn,
-        };
-        sink.event(&stored, place, rules);
-    }
 }

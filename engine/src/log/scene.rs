@@ -12,7 +12,7 @@ use super::durable::{DURABLE_BYTES, Durable};
 use super::field::is_zero;
 use super::limit::SEGMENT_HEADER_BYTES;
 use super::name::{self, Name};
-use super::segment_header::{SegmentHeader, SegmentHeaderFault};
+use super::segment_header::{Begin, SegmentHeader, SegmentHeaderFault};
 use super::source::{Cached, Source, patiently};
 use super::superblock::{self, STORE_BYTES, Slot, SlotFault};
 use crate::backend::{Error, ErrorKind};
@@ -143,7 +143,12 @@ impl Scene {
     /// Returns whether a file's header says that it follows the segment with the greatest name.
     fn is_followed_by(&self, file: &SegmentFile) -> bool {
         let Ok(header) = &file.header else { return false };
-        let Some(last) = self.segments.last() else { return header.prev_first_lsn == 0 };
+        let Some(last) = self.segments.last() else {
+            // Of this store: nothing but the witnesses can say which one that is.
+            let mut ids = self.store_ids().map(|(id, _)| id).peekable();
+            let is_ours = ids.peek().is_none() || ids.any(|id| id == header.store_id);
+            return header.begin == Begin::First && is_ours;
+        };
         let Ok(before) = &last.header else { return false };
         (header.prev_first_lsn, header.prev_segment_id) == (last.first_lsn, before.segment_id)
             && header.first_lsn > last.first_lsn

@@ -131,17 +131,15 @@ pub(crate) fn walk(
     };
     walked.at = loop {
         match look(&mut window, start.segment_id, walked.stop_offset)? {
-            Place::Frame(head) => {
-                if head.lsn != walked.next_lsn || head.prev != walked.digest {
-                    break At::Unchained;
-                }
+            Place::Frame(head) if (head.lsn, head.prev) == (walked.next_lsn, walked.digest) => {
                 let frame = Frame { head, body: body(&mut window, &head)? };
                 walked.pass(&frame);
                 take(&frame);
             }
             Place::Zeros if walked.skip_padding(&mut window)? => {}
-            Place::Zeros | Place::BadBody(_) | Place::Stale | Place::Misdirected | Place::Bytes
-                if walked.skip_spoilt_padding(&mut window, start.segment_id)? => {}
+            Place::EndOfFile => break At::EndOfFile,
+            _ if walked.skip_spoilt_padding(&mut window, start.segment_id)? => {}
+            Place::Frame(_) => break At::Unchained,
             Place::Zeros => break At::ZerosThenBytes,
             Place::BadBody(head) => {
                 walked.durable_lsn_behind = head.durable_lsn;
@@ -150,7 +148,6 @@ pub(crate) fn walk(
             Place::Stale => break At::Stale,
             Place::Misdirected => break At::Misdirected,
             Place::Bytes => break At::Bytes,
-            Place::EndOfFile => break At::EndOfFile,
         }
     };
     walked.residue = behind::residue(&mut window, walked.end_offset)?;

@@ -2,10 +2,9 @@
 
 use crate::bench::Kind;
 use crate::property::{Op, Run, check_tape, ops};
+use crate::regressions;
 use gatelog_engine::backend::Durability;
 use proptest::prelude::*;
-use std::fs;
-use std::path::Path;
 
 fn durability() -> impl Strategy<Value = Durability> {
     prop_oneof![Just(Durability::Buffered), Just(Durability::Written), Just(Durability::Synced),]
@@ -65,15 +64,11 @@ proptest! {
 
 #[test]
 fn what_was_found_once_holds_now() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/regressions/store_ops");
     let mut told = Vec::new();
-    for entry in fs::read_dir(&folder).expect("the folder of regressions is there") {
-        let path = entry.expect("a folder that can be listed").path();
-        let tape = fs::read(&path).expect("a regression input can be read");
-        let held = std::panic::catch_unwind(|| check_tape(&tape));
-        assert!(held.is_ok(), "{}", path.display());
-        told.extend(ops(&tape));
-    }
+    regressions::replay("store_ops", |tape| {
+        check_tape(tape);
+        told.extend(ops(tape));
+    });
     let tells = |is: fn(&Op) -> bool| told.iter().any(is);
     assert!(tells(|op| matches!(op, Op::Expect { .. })) && tells(|op| matches!(op, Op::Kill)));
     assert!(tells(|op| matches!(op, Op::Repeat { is_same: true, .. })));

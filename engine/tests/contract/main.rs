@@ -13,5 +13,7 @@ mod drawn;
 mod ground;
 mod matrix;
 mod property;
+#[path = "../../../fuzz/regressions.rs"]
+mod regressions;
 mod tap;
 mod world;

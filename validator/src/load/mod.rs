@@ -86,8 +86,11 @@ pub struct Load {
     closers: Closers,
     /// The first refusal of each stage.
     first: Vec<Refusal>,
-    /// Every refusal, one for each broken rule of an event, as findings; bounded by the caller.
+    /// Every refusal, one for each broken rule of an event, as findings. Whoever follows a log
+    /// event by event takes them out; of the others the first thousand are kept.
     pub flaws: Vec<Refusal>,
+    /// How many refusals were not kept.
+    pub dropped: u64,
     closers_failed: bool,
     /// How often a rule was broken.
     refused: u64,
@@ -119,6 +122,7 @@ impl Load {
             closers: Closers::default(),
             first: Vec::new(),
             flaws: Vec::new(),
+            dropped: 0,
             closers_failed: false,
             refused: 0,
             at_hand: None,
@@ -163,6 +167,8 @@ impl Load {
         }
         if self.flaws.len() < FLAWS_MAX {
             self.flaws.push(refusal);
+        } else {
+            self.dropped += 1;
         }
     }
 

@@ -177,6 +177,8 @@ fn check_file(log: &[Draft], draft: &Draft, found: &[Violation], profile: Profil
     let storage = Memory::new().file("/log", file(&forced));
     let report = support::report_on(&storage, Some(0), false, &options);
     let told: Vec<_> = report.findings.iter().map(|finding| finding.rule).collect();
+    let mut refused = told.iter().filter(|rule| is_refused(&Violation::new(rule, ""), profile));
+    assert_eq!(refused.next(), found.first().map(|violation| &violation.rule), "{report:?}");
     for violation in found {
         assert!(told.contains(&violation.rule), "{violation:?}, and the report has {told:?}");
     }

@@ -43,7 +43,7 @@ impl Forge {
             prev_table_offset: 0,
         };
         act(&mut header);
-        let mut bytes = vec![0; 64 << 10];
+        let mut bytes = vec![0; header.segment_bytes as usize];
         bytes[..4096].copy_from_slice(&header.encode());
         let stamp = Stamp {
             segment_id: SEGMENT_ID,

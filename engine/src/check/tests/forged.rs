@@ -47,6 +47,20 @@ fn a_session_that_was_deleted_has_no_report() {
 }
 
 #[test]
+fn seqs_that_are_not_dense_are_counted_beyond_what_is_kept() {
+    for (count, dropped) in [(100, 0), (105, 5)] {
+        let mut forge = Forge::new(|header| header.segment_bytes = 512 << 10);
+        forge.create("a");
+        for number in 1..=count {
+            forge.data("a", number, 2 * number + 2);
+        }
+        let check = forge.check();
+        let [a] = &*check.sessions else { panic!("one session") };
+        assert_eq!((a.findings.len(), a.dropped), (100, dropped));
+    }
+}
+
+#[test]
 fn seqs_are_dense_in_a_session_and_said_in_its_report() {
     for (first_seq, rule) in [(3, "envelope/seq-gap"), (1, "envelope/seq-overlap")] {
         let mut forge = Forge::new(|_| ());

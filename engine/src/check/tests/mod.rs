@@ -5,7 +5,7 @@ mod forged;
 mod lawful;
 mod spoilt;
 
-use super::{Finding, SessionSink, Settings, Sinks, StoreCheck, check};
+use super::{Finding, SessionCheck, SessionSink, Settings, Sinks, StoreCheck, check};
 use crate::backend::{Backend as _, Batch, Durability, Error, RecordedRules, Row, Stored};
 use crate::event::Place;
 use crate::log::{Log, LogConfig};
@@ -50,6 +50,8 @@ struct Kept {
     /// The profile recorded before the last event.
     profile: Option<String>,
     malformed: usize,
+    /// How many events it was told that it has at its end, once.
+    ended: Option<u64>,
 }
 
 impl SessionSink for Kept {
@@ -61,6 +63,14 @@ impl SessionSink for Kept {
 
     fn malformed(&mut self, _: &str, _: Place) {
         self.malformed += 1;
+    }
+
+    fn end(&mut self, events: u64, _: bool) {
+        assert_eq!(self.ended.replace(events), None, "it ends once");
+    }
+
+    fn state_bytes(&self) -> usize {
+        if self.ended.is_some() { 0 } else { 1_000 + 10 * self.events.len() }
     }
 }
 

@@ -133,6 +133,29 @@ fn frames_that_are_damaged() {
 }
 
 #[test]
+fn a_frame_behind_vouches_for_the_groups_before_it() {
+    let written = |offset| {
+        let sim = Sim::new(7);
+        let config = LogConfig { has_housekeeper: false, ..LogConfig::default() };
+        let volume: Arc<dyn Volume> = Arc::new(sim.disk());
+        let log = Log::open(volume, Path::new(DIR), Arc::new(Fixed::default()), config);
+        let log = log.expect("the store opens");
+        create(&log, "one");
+        for seq in 1..5 {
+            append(&log, "one", seq, 1);
+        }
+        sim.kill();
+        sim.remove("/s/DURABLE".as_ref()).expect("it goes");
+        sim.flip(FIRST, offset, 2).expect("it is there");
+        rules(&checked(&sim))
+    };
+    // The second group of five, and the last, for which nothing vouches.
+    assert_eq!(written(2 * 4096 + 113), ["frame/body"]);
+    assert_eq!(written(2 * 4096 + 24), ["frame/header"]);
+    assert_eq!(written(5 * 4096 + 113), ["log/torn"]);
+}
+
+#[test]
 fn damage_in_one_segment_does_not_hide_that_in_another() {
     let said = said(|sim, paths| {
         sim.flip(&paths[0], 4096 + 113, 0).expect("it is there");

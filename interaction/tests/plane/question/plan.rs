@@ -47,7 +47,8 @@ async fn pm_02_approval_is_one_answer_with_exactly_the_approving_label() {
     let (review, _) = reviewed(Ok(vec![chosen("plan-review", &["Approve"])]), false).await;
     assert!(matches!(review, PlanReview::Approved));
     assert_eq!(review.text(), None);
-    let with_text = Answer { custom: Some("but".to_owned()), ..chosen("plan-review", &["Approve"]) };
+    let with_text =
+        Answer { custom: Some("but".to_owned()), ..chosen("plan-review", &["Approve"]) };
     for answers in [
         vec![],
         vec![chosen("other", &["Approve"])],

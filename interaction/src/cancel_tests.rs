@@ -1,8 +1,8 @@
 //! What a signal promises. Beside its file, which the model tests compile against other locks.
 
 use crate::cancel::{Cancel, Reason};
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 #[test]
 fn the_first_reason_stays_and_each_subscriber_hears_it_once() {

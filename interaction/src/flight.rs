@@ -99,8 +99,7 @@ impl<V: Send + 'static> Flight<V> {
         let waker = waker.take();
         let cancelled = self.cancel.as_ref().is_some_and(Cancel::is_cancelled);
         let loses = cancelled && !matches!(wanted, Ending::Cancelled);
-        let (ending, void) =
-            if loses { (Ending::Cancelled, Some(wanted)) } else { (wanted, None) };
+        let (ending, void) = if loses { (Ending::Cancelled, Some(wanted)) } else { (wanted, None) };
         *phase = Phase::Settled(ending);
         drop(phase);
         Ended { stands: !loses, waker, _void: void }

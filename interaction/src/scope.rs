@@ -128,9 +128,7 @@ impl Scope {
     /// Walks up, which ends since no link closes a cycle. Who calls holds the links.
     fn walk(&self) -> Vec<Scope> {
         let mut chain = vec![self.clone()];
-        while let Some(above) =
-            chain.last().and_then(|scope| lock(&scope.0.place).parent.clone())
-        {
+        while let Some(above) = chain.last().and_then(|scope| lock(&scope.0.place).parent.clone()) {
             chain.push(above);
         }
         chain

@@ -22,7 +22,8 @@ pub enum Selection {
 
 impl Selection {
     /// Every selection.
-    pub const ALL: [Self; 4] = [Self::AllowOnce, Self::RejectOnce, Self::NotOffered, Self::Dismissed];
+    pub const ALL: [Self; 4] =
+        [Self::AllowOnce, Self::RejectOnce, Self::NotOffered, Self::Dismissed];
 
     /// Returns what it means. What was not offered grants nothing.
     pub const fn outcome(self) -> ApprovalOutcome {

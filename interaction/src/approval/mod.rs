@@ -16,8 +16,8 @@ mod knob;
 
 pub use answerer::{ScriptedNext, answerer, scripted};
 pub use error::ApprovalError;
-pub use machine::{Machine, MachineAnswerer, Selection};
 pub use knob::{Contribution, PolicyChange, PolicyError};
+pub use machine::{Machine, MachineAnswerer, Selection};
 pub use outcome::{ApprovalOutcome, RawOutcome};
 pub use pairing::{Paired, Pairing};
 pub use policy::{ApprovalPolicy, KnobSource, NotAPolicy};

@@ -95,8 +95,7 @@ impl<A: Ask> Chain<A> {
             };
             let listeners = list.iter().filter(sees).cloned().collect();
             let (inside, cleanups) = (TaskTracker::new(), Mutex::new(Some(Vec::new())));
-            let route =
-                Route { plane, names, ask, flight, listeners, ended, inside, cleanups };
+            let route = Route { plane, names, ask, flight, listeners, ended, inside, cleanups };
             let route = Arc::new(route);
             // It may be the last that knew of a listener that is gone.
             if let Err(panicked) = contained(|| drop(list)) {

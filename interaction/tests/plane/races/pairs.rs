@@ -61,10 +61,7 @@ async fn s_074_the_second_of_two_may_be_answered_first() {
     }
     let events = scene.world.events_of("a", "approval/");
     let kinds: Vec<_> = events.iter().map(|seen| &*seen.kind).collect();
-    assert_eq!(
-        kinds,
-        ["approval/asked", "approval/asked", "approval/decided", "approval/decided"]
-    );
+    assert_eq!(kinds, ["approval/asked", "approval/asked", "approval/decided", "approval/decided"]);
     let id = |at: usize| &events[at].data["id"];
     assert_eq!((id(2), id(3)), (id(1), id(0)));
     assert_ne!(id(0), id(1));

@@ -18,7 +18,9 @@ fn switching(
     policy: ApprovalPolicy,
 ) -> JoinHandle<Result<u64, AppendError>> {
     let (service, session) = (scene.service.clone(), session.clone());
-    tokio::spawn(async move { service.set_session_policy(&session, policy, KnobSource::User).await })
+    tokio::spawn(
+        async move { service.set_session_policy(&session, policy, KnobSource::User).await },
+    )
 }
 
 #[tokio::test]
@@ -74,7 +76,8 @@ fn by_policy(world: &World, session: &str) -> BTreeMap<String, Option<ApprovalOu
     let mut expected = BTreeMap::new();
     for seen in world.events_of(session, "approval/") {
         if seen.kind == "approval/policy" {
-            policy = ApprovalPolicy::of(seen.data["policy"].as_str().expect("a word")).expect("one");
+            policy =
+                ApprovalPolicy::of(seen.data["policy"].as_str().expect("a word")).expect("one");
         } else if seen.kind == "approval/asked" {
             let outcome = match policy {
                 ApprovalPolicy::Ask => ApprovalOutcome::AllowedOnce,
@@ -111,13 +114,16 @@ async fn s_072_questions_are_treated_by_the_policy_at_their_place_in_the_log() {
         let switched = soon(switching(&scene, session, policy)).await;
         switched.expect("it does not panic").expect("the log is sound");
         for asked in asking {
-            assert!([ApprovalOutcome::AllowedOnce, ApprovalOutcome::Rejected]
-                .contains(&told(asked).await));
+            assert!(
+                [ApprovalOutcome::AllowedOnce, ApprovalOutcome::Rejected]
+                    .contains(&told(asked).await)
+            );
         }
     }
     let decided = by_tool(&scene.world, "a");
     assert_eq!(decided, by_policy(&scene.world, "a"));
-    let allowed = decided.values().filter(|outcome| **outcome == Some(ApprovalOutcome::AllowedOnce));
+    let allowed =
+        decided.values().filter(|outcome| **outcome == Some(ApprovalOutcome::AllowedOnce));
     assert_eq!(trace.take().len(), allowed.count(), "who was rejected was not asked for");
     scene.close(&live);
 }

@@ -33,8 +33,7 @@ async fn s_053_a_refused_registration_changes_nothing() {
     let _kept = scene.all.global(Place::Last, trace.passes("kept")).expect("root");
     let registrar = scene.service.registrar(Authority::Within(live.agent().scope().clone()));
     let global = registrar.global(Place::First, trace.passes("global"));
-    let foreign =
-        registrar.scoped(other.agent().scope(), Place::First, trace.passes("foreign"));
+    let foreign = registrar.scoped(other.agent().scope(), Place::First, trace.passes("foreign"));
     assert!(global.is_err() && foreign.is_err());
     for asking in [&live, &other] {
         scene.unanswered(asking).await;

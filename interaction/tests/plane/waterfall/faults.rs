@@ -39,10 +39,7 @@ struct Armed(Option<Bomb>);
 impl Future for Armed {
     type Output = Result<RawOutcome, ListenerError>;
 
-    fn poll(
-        self: Pin<&mut Self>,
-        _: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Self::Output> {
+    fn poll(self: Pin<&mut Self>, _: &mut std::task::Context<'_>) -> std::task::Poll<Self::Output> {
         assert!(self.0.is_some());
         std::task::Poll::Ready(Ok(ApprovalOutcome::AllowedOnce.into()))
     }

@@ -1,9 +1,7 @@
 //! Generations of a scope, leases, and what waits for listeners that nobody waits for.
 
 use crate::support::{Called, script};
-use crate::waterfall::scene::{
-    Scene, Trace, is_pending, one, says, settle, soon, told,
-};
+use crate::waterfall::scene::{Scene, Trace, is_pending, one, says, settle, soon, told};
 use gatelog_interaction::approval::{Approval, ApprovalOutcome, ApprovalRequest};
 use gatelog_interaction::cancel::Cancel;
 use gatelog_interaction::chain::{ListenerError, Place};

@@ -71,8 +71,7 @@ async fn aw_20_a_registration_lives_as_long_as_its_guard() {
     let live = scene.world.in_turn("a");
     let trace = Trace::default();
     {
-        let plugin =
-            [scene.all.global(Place::Last, trace.passes("plugin")).expect("root")];
+        let plugin = [scene.all.global(Place::Last, trace.passes("plugin")).expect("root")];
         scene.unanswered(&live).await;
         assert_eq!(trace.take(), ["plugin"]);
         drop(plugin);

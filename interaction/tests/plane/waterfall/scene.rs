@@ -4,8 +4,8 @@ use crate::support::{Kind, World, end_turn};
 use async_trait::async_trait;
 use gatelog_interaction::agent::LiveAgent;
 use gatelog_interaction::approval::{
-    Approval, ApprovalError, ApprovalOutcome, ApprovalPort, ApprovalRequest,
-    ApprovalService, RawOutcome,
+    Approval, ApprovalError, ApprovalOutcome, ApprovalPort, ApprovalRequest, ApprovalService,
+    RawOutcome,
 };
 use gatelog_interaction::chain::{Listener, ListenerError, Next, Registrar};
 use gatelog_interaction::profile::Profile;
@@ -162,6 +162,7 @@ pub(crate) fn one(outcome: ApprovalOutcome) -> Vec<Option<String>> {
 }
 
 /// A listener's reply.
+#[expect(clippy::unnecessary_wraps, reason = "it is what a listener returns")]
 pub(crate) fn says(outcome: ApprovalOutcome) -> Result<RawOutcome, ListenerError> {
     Ok(outcome.into())
 }

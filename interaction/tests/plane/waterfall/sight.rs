@@ -92,8 +92,8 @@ async fn aw_12_a_request_is_dispatched_for_its_own_agent_only() {
     let request = ApprovalRequest::new(one.agent(), "bash").with_lease(foreign);
     let refused = scene.request(request).await.expect("it does not panic");
     assert!(matches!(refused, Err(ApprovalError::ForeignLease)), "{refused:?}");
-    let request = ApprovalRequest::new(one.agent(), "bash")
-        .in_session(other.agent().session().clone());
+    let request =
+        ApprovalRequest::new(one.agent(), "bash").in_session(other.agent().session().clone());
     let refused = scene.request(request).await.expect("it does not panic");
     assert!(matches!(refused, Err(ApprovalError::StaleAgent(_))), "{refused:?}");
     assert_eq!(trace.take(), [""; 0], "nobody is asked");

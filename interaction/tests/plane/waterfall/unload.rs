@@ -37,8 +37,7 @@ async fn aw_22_behind_the_ending_answers_and_delegations_are_void() {
     let _outer = scene.all.global(Place::Last, outer).expect("root");
     let _inner = scene.all.global(Place::Last, trace.passes("inner")).expect("root");
     let cancel = Cancel::new();
-    let asked =
-        scene.request(ApprovalRequest::new(live.agent(), "bash").until(cancel.clone()));
+    let asked = scene.request(ApprovalRequest::new(live.agent(), "bash").until(cancel.clone()));
     let (next, reply) = soon(outside.called()).await.split();
     assert!(!next.is_closed());
     let ended = next.ended();

@@ -2,7 +2,9 @@
 
 use crate::support::script;
 use crate::waterfall::scene::{Scene, Trace, foreign, one, says, soon, told};
-use gatelog_interaction::approval::{Approval, ApprovalOutcome, RawOutcome, ScriptedNext, scripted};
+use gatelog_interaction::approval::{
+    Approval, ApprovalOutcome, RawOutcome, ScriptedNext, scripted,
+};
 use gatelog_interaction::chain::{Listener, ListenerError, Place};
 use gatelog_interaction::internal::Site;
 use serde_json::{Value, json};
@@ -18,9 +20,7 @@ fn value(value: Value) -> impl Listener<Approval> {
 }
 
 /// A listener that delegates twice, shows what came of it, and returns the first result.
-fn twice(
-    seconds: mpsc::UnboundedSender<Result<Value, ListenerError>>,
-) -> impl Listener<Approval> {
+fn twice(seconds: mpsc::UnboundedSender<Result<Value, ListenerError>>) -> impl Listener<Approval> {
     scripted(move |_: Arc<Approval>, next: ScriptedNext| {
         let seconds = seconds.clone();
         async move {

@@ -113,6 +113,7 @@ async fn s_070_questions_and_the_end_of_their_turn_from_many_threads() {
     for turn in 1..=60 {
         let mut numbers = Numbers(turn);
         start_turn(&session, turn);
+        trace.take();
         let mut asking = Vec::new();
         for ask in 0..3 {
             let tool = format!("{turn}-{ask}");

@@ -52,3 +52,31 @@ impl<T> Future for Contained<T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A future that is done at once, and whose destructor panics.
+    struct Bomb;
+
+    impl Future for Bomb {
+        type Output = u8;
+
+        fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<u8> {
+            Poll::Ready(7)
+        }
+    }
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            panic!("a destructor of a test");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_while_the_finished_future_is_dropped_is_its_result() {
+        let panicked = Contained::new(Bomb).await;
+        assert_eq!(panicked, Err(Panicked("a destructor of a test".to_owned())));
+    }
+}

@@ -32,7 +32,7 @@ impl Winners {
             let given = signal.is_some_and(Cancel::is_cancelled);
             assert!(given && *ending == Ending::Cancelled, "nobody won, and it is {ending:?}");
         } else {
-            assert_eq!(winners, [ending.clone()], "not the one ending");
+            assert_eq!(winners, std::slice::from_ref(ending), "not the one ending");
         }
     }
 }
@@ -127,15 +127,15 @@ pub(crate) fn cancellation_wins_a_tie<C: Core>() {
     let core = Arc::new(C::make(Some(signal.clone())));
     let caller = signal.clone();
     let caller = thread::spawn(move || caller.cancel());
-    let closer = core.clone();
+    let owner = core.clone();
     let seen = signal.clone();
-    let closer = thread::spawn(move || {
+    let owning = thread::spawn(move || {
         let given = seen.is_cancelled();
-        (given, closer.close())
+        (given, owner.close())
     });
     let given = signal.is_cancelled();
     let answered = core.answer(SAID);
-    let (was_given, closed) = closer.join().expect("it does not panic");
+    let (was_given, closed) = owning.join().expect("it does not panic");
     caller.join().expect("it does not panic");
     let ending = block_on(core.ending());
     assert!(!(given && answered), "an answer stands behind a cancellation");

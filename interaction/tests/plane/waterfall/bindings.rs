@@ -1,7 +1,9 @@
 //! The tree of scopes: its links, its generations and what holds them.
 
 use crate::waterfall::scene::{is_pending, soon};
-use gatelog_interaction::scope::{Scope, ScopeError};
+use gatelog_interaction::scope::{Binding, Scope, ScopeError};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn a_scope_is_bound_once() {
@@ -18,7 +20,7 @@ fn a_scope_is_bound_once() {
     binding.rebind(&other).expect("its binding may");
     assert_eq!(below.chain(), [below.clone(), other]);
     drop(binding);
-    assert_eq!(below.chain(), [below.clone()]);
+    assert_eq!(below.chain(), std::slice::from_ref(&below));
     below.bind(&one).expect("it is free again").keep();
     assert_eq!(below.chain(), [below.clone(), one]);
 }
@@ -40,18 +42,30 @@ fn no_link_closes_a_cycle() {
     assert_eq!(free.chain(), [free.clone(), top], "the old link stays");
 }
 
+/// A scope and the lowest of many below it.
+fn tall(label: &str) -> (Scope, Scope) {
+    let top = Scope::new(label);
+    let lowest = (0..30).fold(top.clone(), |scope, depth| {
+        scope.child(format!("{label}-{depth}")).expect("not too deep")
+    });
+    (top, lowest)
+}
+
 #[test]
 fn two_links_at_once_close_no_cycle() {
-    for _ in 0..300 {
-        let (one, other) = (Scope::new("one"), Scope::new("other"));
-        let start = std::sync::Barrier::new(2);
+    for _ in 0..500 {
+        let ((one, below_one), (other, below_other)) = (tall("one"), tall("other"));
+        let ready = AtomicUsize::new(0);
         let link = |below: &Scope, above: &Scope| {
-            start.wait();
-            below.bind(above).map(gatelog_interaction::scope::Binding::keep)
+            ready.fetch_add(1, Ordering::SeqCst);
+            while ready.load(Ordering::SeqCst) < 2 {
+                std::hint::spin_loop();
+            }
+            below.bind(above).map(Binding::keep)
         };
         let linked = std::thread::scope(|threads| {
-            let first = threads.spawn(|| link(&one, &other));
-            let second = threads.spawn(|| link(&other, &one));
+            let first = threads.spawn(|| link(&one, &below_other));
+            let second = threads.spawn(|| link(&other, &below_one));
             [first.join().expect("sound"), second.join().expect("sound")]
         });
         let refused: Vec<_> = linked.into_iter().filter_map(Result::err).collect();
@@ -101,14 +115,25 @@ async fn a_generation_drains_when_its_last_lease_is_given_back() {
 fn no_lease_is_counted_behind_a_publication() {
     let scope = Scope::new("busy");
     std::thread::scope(|threads| {
-        let taker = threads.spawn(|| (0..20_000).for_each(|_| drop(scope.lease())));
+        let taker = threads.spawn(|| {
+            let mut held = VecDeque::new();
+            for _ in 0..20_000 {
+                held.push_back(scope.lease());
+                if held.len() > 8 {
+                    held.pop_front();
+                }
+            }
+        });
+        let mut replaced = VecDeque::new();
         while !taker.is_finished() {
-            let replaced = scope.publish();
-            let mut is_drained = false;
-            for _ in 0..50 {
+            replaced.push_back((scope.publish(), false));
+            if replaced.len() > 16 {
+                replaced.pop_front();
+            }
+            for (replaced, is_drained) in &mut replaced {
                 let leases = replaced.leases();
-                assert!(!is_drained || leases == 0, "a drained generation was taken again");
-                is_drained |= leases == 0;
+                assert!(!*is_drained || leases == 0, "a drained generation was taken again");
+                *is_drained |= leases == 0;
             }
         }
     });

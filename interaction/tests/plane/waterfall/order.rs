@@ -75,10 +75,11 @@ async fn aw_05_registration_order_is_the_order_and_scope_is_no_priority() {
     let trace = Trace::default();
     let scope = live.agent().scope();
     let own = trace.passes("own");
-    let _0 = scene.all.global(Place::Last, trace.passes("global")).expect("root");
-    let _1 = scene.all.scoped(&scene.world.root, Place::Last, trace.passes("above")).expect("root");
-    let _2 = scene.all.scoped(scope, Place::Last, own).expect("root");
-    let _3 = scene.all.global(Place::Last, trace.passes("last")).expect("root");
+    let _zero = scene.all.global(Place::Last, trace.passes("global")).expect("root");
+    let _one =
+        scene.all.scoped(&scene.world.root, Place::Last, trace.passes("above")).expect("root");
+    let _two = scene.all.scoped(scope, Place::Last, own).expect("root");
+    let _three = scene.all.global(Place::Last, trace.passes("last")).expect("root");
     scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["global", "above", "own", "last"]);
     scene.close(&live);
@@ -90,10 +91,10 @@ async fn aw_06_first_goes_before_all_that_are_there() {
     let live = scene.world.in_turn("a");
     let trace = Trace::default();
     let scope = live.agent().scope();
-    let _0 = scene.all.scoped(scope, Place::Last, trace.passes("scoped")).expect("root");
-    let _1 = scene.all.global(Place::First, trace.passes("first")).expect("root");
-    let _2 = scene.all.scoped(scope, Place::First, trace.passes("before")).expect("root");
-    let _3 = scene.all.global(Place::Last, trace.passes("last")).expect("root");
+    let _zero = scene.all.scoped(scope, Place::Last, trace.passes("scoped")).expect("root");
+    let _one = scene.all.global(Place::First, trace.passes("first")).expect("root");
+    let _two = scene.all.scoped(scope, Place::First, trace.passes("before")).expect("root");
+    let _three = scene.all.global(Place::Last, trace.passes("last")).expect("root");
     scene.unanswered(&live).await;
     assert_eq!(trace.take(), ["before", "first", "scoped", "last"]);
     scene.close(&live);

@@ -1,10 +1,12 @@
 //! Who sees which command.
 
 use super::support::{By, Desk, driven, never, says};
+use crate::support::Kind;
 use gatelog_interaction::agent::{Agent, NoticeQueue};
 use gatelog_interaction::command::{
     CommandDefinition, CommandRegisterError, CommandResult, Dispatch, ExecuteOptions,
 };
+use gatelog_interaction::profile::Profile;
 use gatelog_interaction::scope::{Authority, RegisterError, Scope};
 use std::sync::Arc;
 
@@ -222,4 +224,44 @@ async fn s_124_the_first_of_a_name_stays() {
     scoped.withdraw();
     assert_eq!(said(&desk, desk.agent(), "/x").await.as_deref(), Some("first"));
     desk.assert_lawful();
+}
+
+#[tokio::test]
+async fn s_079_two_agents_run_commands_of_one_name_at_once() {
+    for kind in Kind::ALL {
+        let desk = Desk::of(kind, Profile::STRICT, None);
+        let other = desk.world.agent("b");
+        let root = desk.registry.registrar(Authority::Root);
+        let ((one, mut ones), (two, mut twos)) = (driven(), driven());
+        let one = CommandDefinition::new("x", "d", one);
+        let _one = root.scoped(desk.agent().scope(), one).expect("free");
+        let two = CommandDefinition::new("x", "d", two);
+        let _two = root.scoped(other.agent().scope(), two).expect("free");
+        let first = desk.spawn("/x", ExecuteOptions::default());
+        let (registry, agent) = (desk.registry.clone(), other.agent().clone());
+        let second =
+            tokio::spawn(
+                async move { registry.execute(&agent, "/x", ExecuteOptions::default()).await },
+            );
+        // Both run before either is done.
+        let one = ones.recv().await.expect("it is entered");
+        let two = twos.recv().await.expect("it is entered");
+        assert_eq!(one.invocation.agent, *desk.agent(), "{kind:?}");
+        assert_eq!(two.invocation.agent, *other.agent(), "{kind:?}");
+        let ids = [one.invocation.id.to_string(), two.invocation.id.to_string()];
+        assert!(two.reply(Ok(CommandResult::text("two"))));
+        assert!(one.reply(Ok(CommandResult::text("one"))));
+        for (running, text) in [(first, "one"), (second, "two")] {
+            let execution = super::support::executed(running.await.expect("no panic"));
+            assert_eq!(execution.result, CommandResult::text(text), "{kind:?}");
+        }
+        for (session, id) in ["a", "b"].into_iter().zip(ids) {
+            let events = desk.world.events(session);
+            let seen: Vec<_> =
+                events.iter().map(|of| (of.kind.as_str(), &of.data["commandId"])).collect();
+            let id = serde_json::json!(id);
+            assert_eq!(seen, [("command/run", &id), ("command/done", &id)], "{kind:?}");
+        }
+        desk.assert_lawful();
+    }
 }

@@ -1,12 +1,8 @@
 //! Pairs in a log that is there already: AA-20, AA-22 to AA-25.
 
 use super::{Stage, append};
-use crate::support::{Faults, Kind, World, errors, header, open, start_turn, turn_end};
-use gatelog_engine::backend::{Backend, Batch, Durability, Row};
-use gatelog_engine::log::{Log, LogConfig};
-use gatelog_engine::machine::ThisMachine;
-use gatelog_engine::rules::Draft;
-use gatelog_engine::storage::Sim;
+use crate::support::{Faults, Kind, errors, forced, open, start_turn, turn_end};
+use gatelog_engine::backend::Durability;
 use gatelog_interaction::agent::{Agent, Agents, NoticeQueue};
 use gatelog_interaction::approval::{
     ApprovalOutcome, ApprovalPort, ApprovalRequest, ApprovalService,
@@ -16,24 +12,7 @@ use gatelog_interaction::profile::Profile;
 use gatelog_interaction::scope::Scope;
 use gatelog_validator::rule::Profile as Rules;
 use gatelog_validator::standard::Standard;
-use std::path::Path;
 use std::sync::Arc;
-
-/// Writes events past every rule, and returns the disk.
-fn forced(drafts: &[(&str, &str)]) -> Sim {
-    let sim = Sim::new(11);
-    let config = LogConfig { has_housekeeper: false, ..LogConfig::default() };
-    let log = Log::open(Arc::new(sim.disk()), Path::new("/s"), Arc::new(ThisMachine), config);
-    let log = log.expect("a fresh disk");
-    let rows = drafts.iter().zip(1..).map(|((kind, data), time_ms)| {
-        let draft = Draft::new(*kind, *data);
-        Row { time_ms, draft }
-    });
-    let batch = Batch { first_seq: 0, key: None, rows: rows.collect() };
-    log.create("a", &header("a"), batch, Durability::Synced).expect("no rule is asked");
-    log.close().expect("the disk is sound");
-    sim
-}
 
 const START: (&str, &str) = ("turn/start", r#"{"turn":1}"#);
 const ASKED: (&str, &str) = ("approval/asked", r#"{"id":"x","toolName":"t"}"#);
@@ -126,5 +105,4 @@ async fn an_ask_goes_through_on_a_session_that_was_recovered() {
     let service = ApprovalService::new(&plane, None);
     let outcome = service.request(ApprovalRequest::new(live.agent(), "shell")).await;
     assert_eq!(outcome.expect("decided"), ApprovalOutcome::Unavailable);
-    let _ = World::new();
 }

@@ -14,4 +14,6 @@ mod world;
 pub(crate) use backend::Faults;
 pub(crate) use script::{Called, Script, script};
 pub(crate) use sink::Sink;
-pub(crate) use world::{Kind, Seen, World, end_turn, errors, header, open, start_turn, turn_end};
+pub(crate) use world::{
+    Kind, Seen, World, end_turn, errors, forced, header, open, open_zstd, start_turn, turn_end,
+};

@@ -2,7 +2,7 @@
 
 use super::backend::{Faults, Faulty};
 use super::sink::Sink;
-use gatelog_engine::backend::{Backend, Durability};
+use gatelog_engine::backend::{Backend, Batch, Durability, Row};
 use gatelog_engine::dsh::discover::{Options as Places, discover};
 use gatelog_engine::dsh::name::Encoding;
 use gatelog_engine::log::{Log, LogConfig};
@@ -83,6 +83,15 @@ pub(crate) fn open(kind: Kind, sim: &Sim, rules: Standard, faults: &Faults) -> S
     };
     let backend = Arc::new(Faulty { inner, faults: faults.clone() });
     Store::new(backend, Arc::new(rules), machine, StoreConfig::default())
+}
+
+/// Opens a store of session files in the host's usual encoding on a disk.
+pub(crate) fn open_zstd(sim: &Sim, rules: Standard) -> Store {
+    let machine = Arc::new(ThisMachine);
+    let config = FilesConfig { allow_unlocked: true, ..FilesConfig::new(0) };
+    let files = SessionFiles::open(Arc::new(sim.disk()), DIR, machine.clone(), config);
+    let files = Arc::new(files.expect("the disk is sound"));
+    Store::new(files, Arc::new(rules), machine, StoreConfig::default())
 }
 
 /// The header of a new session.
@@ -208,4 +217,20 @@ pub(crate) fn turn_end(turn: u64) -> Draft {
 /// Appends `turn/end`.
 pub(crate) fn end_turn(session: &Session, turn: u64) {
     session.append([turn_end(turn)], Durability::Synced).expect("nothing is open in it");
+}
+
+/// Writes events past every rule as the session `a`, and returns the disk.
+pub(crate) fn forced<Kind: AsRef<str>, Data: AsRef<str>>(drafts: &[(Kind, Data)]) -> Sim {
+    let sim = Sim::new(11);
+    let config = LogConfig { has_housekeeper: false, ..LogConfig::default() };
+    let log = Log::open(Arc::new(sim.disk()), Path::new(DIR), Arc::new(ThisMachine), config);
+    let log = log.expect("a fresh disk");
+    let rows = drafts.iter().zip(1..).map(|((kind, data), time_ms)| {
+        let draft = Draft::new(kind.as_ref(), data.as_ref());
+        Row { time_ms, draft }
+    });
+    let batch = Batch { first_seq: 0, key: None, rows: rows.collect() };
+    log.create("a", &header("a"), batch, Durability::Synced).expect("no rule is asked");
+    log.close().expect("the disk is sound");
+    sim
 }

@@ -39,7 +39,8 @@ fn what_was_not_written_never_appears_even_if_the_same_bytes_are_appended_again(
             for (cause, class) in
                 [(Cause::Eio, Durability::Synced), (Cause::NoSpace, Durability::Written)]
             {
-                let repeated = Repeated { nth, bytes: page * 4096, cause, class, drawn: 2 };
+                let (bytes, drawn, one_in) = (page * 4096, 2, 1);
+                let repeated = Repeated { nth, bytes, cause, class, drawn, one_in };
                 repeated.run(&mut tried).unwrap_or_else(|what| panic!("{what}"));
             }
         }

@@ -97,21 +97,25 @@ impl Writer {
     ) -> Result<Commit, AppendError> {
         let mut order = self.settled()?;
         check(&order)?;
+        let was_at_rest = order.is_at_rest();
         if durability == Durability::Buffered {
             let commit = order
                 .accept(prepared, durability, Listener::Nobody)
                 .map_err(|(refusal, _)| AppendError::Refused(refusal))?;
+            // A full group, or a segment, is written at once; the rest waits for a tick.
+            let rings = was_at_rest || (order.is_urgent() && !order.is_led);
             drop(order);
-            self.bell.notify_one();
+            if rings {
+                self.bell.notify_one();
+            }
             return Ok(commit);
         }
-        let was_quiet = order.is_quiet;
         let slot = Slot::of_this_thread();
         order
             .accept(prepared, durability, Listener::Thread(slot.clone()))
             .map_err(|(refusal, _)| AppendError::Refused(refusal))?;
         let result = self.attend(order, &slot);
-        if was_quiet {
+        if was_at_rest {
             self.bell.notify_one();
         }
         result

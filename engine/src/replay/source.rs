@@ -1,9 +1,9 @@
 //! Where replay reads sessions from.
 
 use crate::backend::{Backend, Error, ErrorKind, Stored};
-use crate::event::{Event, Place};
-use crate::json::Document;
+use crate::event::Event;
 use crate::rules::SessionHeader;
+use crate::store::sheet::Reader;
 use std::ops::ControlFlow;
 
 /// Takes one session: its header, then its events.
@@ -49,46 +49,31 @@ impl EventSource for &dyn Backend {
             return Err(Error::new(ErrorKind::NoSession, message));
         };
         sink.header(&session.header);
-        let mut unread = None;
-        Backend::read(*self, name, 0, &mut |stored| match with_event(stored, |event| {
-            sink.event(event)
-        }) {
-            Ok(flow) => flow,
-            Err(error) => {
-                unread = Some(error);
-                ControlFlow::Break(())
-            }
-        })?;
+        let (mut reader, mut unread) = (Reader::default(), None);
+        Backend::read(
+            *self,
+            name,
+            0,
+            &mut |stored| match with_event(&mut reader, stored, |event| sink.event(event)) {
+                Ok(flow) => flow,
+                Err(error) => {
+                    unread = Some(error);
+                    ControlFlow::Break(())
+                }
+            },
+        )?;
         unread.map_or(Ok(()), Err)
     }
 }
 
 /// Hands a stored event to whoever looks at events.
 pub(super) fn with_event<R>(
+    reader: &mut Reader,
     stored: &Stored<'_>,
     act: impl FnOnce(&Event<'_>) -> R,
 ) -> Result<R, Error> {
-    let parse = |text: &[u8]| {
-        Document::parse(text.to_vec()).map_err(|_| {
-            let message = format!("event {} holds what is no JSON", stored.seq);
-            Error::corrupt("json/malformed", message)
-        })
-    };
-    let data = parse(stored.data)?;
-    let sources = stored.sources.map(parse).transpose()?;
-    let surface = stored.surface.map(parse).transpose()?;
-    let time_ms = stored.time_ms as f64;
-    Ok(act(&Event {
-        seq: stored.seq,
-        members: 1,
-        time_ms,
-        last_time_ms: time_ms,
-        kind: stored.kind,
-        data: data.root(),
-        packed: false,
-        ignorable: stored.ignorable,
-        sources: sources.as_ref().map(Document::root),
-        surface: surface.as_ref().map(Document::root),
-        place: Place { seq: Some(stored.seq), ..Place::default() },
-    }))
+    reader.show(stored, act).map_err(|_| {
+        let message = format!("event {} holds what is no JSON", stored.seq);
+        Error::corrupt("json/malformed", message)
+    })
 }

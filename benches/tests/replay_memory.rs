@@ -18,7 +18,7 @@ fn beyond(ground: &Ground, source: Source, threads: usize, leak: Leak, bound: u6
     let cost = cost.unwrap_or_else(|what| panic!("{what}"));
     println!("{source:?}, {threads} threads, leak {leak:?}: {cost:?} of {bound}");
     assert_eq!(cost.sessions, ground.sessions);
-    cost.peak_bytes as i64 - bound as i64
+    cost.peak_bytes.cast_signed() - bound.cast_signed()
 }
 
 #[test]

@@ -196,8 +196,8 @@ fn main() {
     println!("floor, 4,096 bytes each      {:>9.0} a second", floor.a_second());
     let (median, least, most) = spread(ratios);
     println!(
-        "one session                  {:>9.0} a second  {median:.2} of the floor  {:.3} syncs each  \
-         ({least:.2} to {most:.2} in {ROUNDS} rounds)",
+        "one session                  {:>9.0} a second  {median:.2} of the floor  \
+         {:.3} syncs each  ({least:.2} to {most:.2} in {ROUNDS} rounds)",
         one.a_second(),
         alone.syncs_each()
     );

@@ -1,8 +1,8 @@
 //! What replay costs in memory, beside its bound.
 //!
-//! `replay-memory DIR [SESSIONS [LARGE [LARGE_MIB]]]` writes sessions below `DIR`, so many of which
-//! have a frame of so many MiB (1,000, 1 and 16 if nothing else is said), replays them in 1, 2 and 8
-//! threads, each time in a process of its own, and prints the most memory that it had.
+//! `replay-memory DIR [SESSIONS [LARGE [LARGE_MIB]]]` writes sessions below `DIR`, so many of
+//! which have a frame of so many MiB (1,000, 1 and 16 if nothing else is said), replays them in 1,
+//! 2 and 8 threads, each time in a process of its own, and prints the most memory that it had.
 
 use gatelog_benches::trial::replayed::{Ground, Leak, Source};
 use std::path::PathBuf;

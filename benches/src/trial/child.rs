@@ -136,7 +136,18 @@ impl AtWork<'_> {
                 scope.spawn(move || self.work(thread));
             }
         });
+        self.hear_of_rewinds();
         Ok(())
+    }
+
+    /// Asks every session for the news that its next append would bring: an append of nothing.
+    fn hear_of_rewinds(&self) {
+        for (id, session) in self.sessions().iter() {
+            let told = session.append(Vec::new(), Durability::Buffered);
+            if let Err(AppendError::Rewound { next_seq }) = told {
+                Word::Rewound(id.clone(), next_seq).say();
+            }
+        }
     }
 
     fn sessions(&self) -> std::sync::MutexGuard<'_, HashMap<String, Session>> {

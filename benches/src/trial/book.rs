@@ -106,7 +106,9 @@ impl Book {
     /// Of all sessions only what is synced is promised.
     pub fn forgive_all(&mut self) {
         let sessions: BTreeSet<_> = self.issued.values().map(|it| it.session.clone()).collect();
-        sessions.iter().for_each(|session| self.forgive(session));
+        for session in &sessions {
+            self.forgive(session);
+        }
     }
 
     /// Returns what was issued since the store was last read.

@@ -52,7 +52,7 @@ impl Inner {
         } else if is_unsynced {
             seen.unsynced_ticks += 1;
             if seen.unsynced_ticks * self.config.idle_watermark_ms >= self.config.sync_interval_ms {
-                let _ = self.writer.raise(Durability::Synced, last_lsn);
+                let _ = self.writer.raise(Durability::Synced, |_| Ok(last_lsn));
                 seen.unsynced_ticks = 0;
             }
         } else {

@@ -163,9 +163,15 @@ impl Writer {
         }
     }
 
-    /// Returns when everything accepted so far has reached a class.
-    pub(crate) fn raise(&self, durability: Durability, lsn: u64) -> Result<(), AppendError> {
+    /// Returns when everything up to the lsn that `to` names has reached a class. It is asked once
+    /// no failure is being taken back: what it saw before may be gone, and its lsn another frame's.
+    pub(crate) fn raise(
+        &self,
+        durability: Durability,
+        to: impl FnOnce(&Order) -> Result<u64, AppendError>,
+    ) -> Result<(), AppendError> {
         let mut order = self.settled()?;
+        let lsn = to(&order)?;
         let reached = match durability {
             Durability::Buffered => return Ok(()),
             Durability::Written => order.progress.written,

@@ -81,11 +81,15 @@ impl Book {
         }
     }
 
-    /// The session was told that everything from a seq on is gone.
+    /// The session was told that everything from a seq on is gone. Nothing else takes a promise
+    /// back, and this only the promise of a `Buffered` batch: what the kernel took is lost by a
+    /// failed sync alone, which poisons the store.
     pub fn rewound(&mut self, session: &str, next_seq: u64) -> u64 {
         let mut lost = 0;
         for issued in self.issued.values_mut().filter(|issued| issued.session == session) {
-            if matches!(issued.answer, Answer::Acked(first_seq, _) if first_seq >= next_seq) {
+            let is_behind =
+                matches!(issued.answer, Answer::Acked(first_seq, _) if first_seq >= next_seq);
+            if is_behind && issued.class == Durability::Buffered {
                 issued.answer = Answer::Never;
                 lost += 1;
             }
@@ -100,14 +104,6 @@ impl Book {
             if issued.class < Durability::Synced && matches!(issued.answer, Answer::Acked(..)) {
                 issued.answer = Answer::Open;
             }
-        }
-    }
-
-    /// Of all sessions only what is synced is promised.
-    pub fn forgive_all(&mut self) {
-        let sessions: BTreeSet<_> = self.issued.values().map(|it| it.session.clone()).collect();
-        for session in &sessions {
-            self.forgive(session);
         }
     }
 

@@ -270,11 +270,7 @@ pub(super) fn enter(
             Word::Never(number) => book.answer(*number, Answer::Never),
             Word::Rewound(session, next_seq) => drop(book.rewound(session, *next_seq)),
             Word::Again(..) | Word::Expects(..) | Word::Dropped(_) => {}
-            Word::Poisoned => {
-                // A session that fell with a group before has not been told, and never is.
-                book.forgive_all();
-                survives = Durability::Synced;
-            }
+            Word::Poisoned => survives = Durability::Synced,
             Word::Closed => entered.is_closed = true,
             Word::Wrong(what) => return Err(format!("the child says: {what}")),
         }

@@ -33,7 +33,8 @@ pub(crate) struct Seen {
 impl Inner {
     /// Does what is due: one tick.
     pub(crate) fn tick(&self, seen: &mut Seen) {
-        self.writer.lead_for_others();
+        let accepted = self.writer.order().last_lsn();
+        self.writer.lead_for_others(&|order| order.progress.written >= accepted);
         let order = self.writer.order();
         if order.poisoned.is_some() {
             return;
@@ -97,7 +98,7 @@ impl Inner {
     fn pace(&self) -> io::Result<()> {
         let end = Instant::now() + PACE;
         if self.config.has_housekeeper {
-            self.writer.lead_for_others();
+            self.writer.lead_for_others(&|_| Instant::now() >= end);
         }
         loop {
             let order = self.writer.order();
@@ -110,7 +111,7 @@ impl Inner {
             }
             if order.is_urgent() && !order.is_led {
                 drop(order);
-                self.writer.lead_urgent();
+                self.writer.lead_urgent(end);
             } else {
                 let bell = &self.writer.bell;
                 drop(bell.wait_timeout(order, left).unwrap_or_else(PoisonError::into_inner));
@@ -146,7 +147,7 @@ pub(crate) fn run(inner: &Weak<Inner>) {
             inner.tick(&mut seen);
         } else if order.is_urgent() && !order.is_led {
             drop(order);
-            inner.writer.lead_urgent();
+            inner.writer.lead_urgent(due);
         } else {
             let bell = &inner.writer.bell;
             drop(bell.wait_timeout(order, due - now).unwrap_or_else(PoisonError::into_inner));

@@ -1,10 +1,13 @@
 //! What nobody waits for is done while others append without a pause.
 
+mod slow;
+
 use gatelog_engine::backend::{Backend, Batch, Durability, Row};
 use gatelog_engine::log::{Log, LogConfig};
 use gatelog_engine::machine::ThisMachine;
 use gatelog_engine::rules::{Draft, SessionHeader};
-use gatelog_engine::storage::{Memory, Storage};
+use gatelog_engine::storage::{Memory, Storage, Volume};
+use slow::Slow;
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -18,9 +21,9 @@ fn batch(first_seq: u64, bytes: usize) -> Batch {
 }
 
 /// Opens a new store with one session, which has one event.
-fn store(memory: &Memory, config: LogConfig) -> Log {
+fn store(volume: impl Volume + 'static, config: LogConfig) -> Log {
     let machine = Arc::new(ThisMachine);
-    let log = Log::open(Arc::new(memory.clone()), Path::new(DIR), machine, config);
+    let log = Log::open(Arc::new(volume), Path::new(DIR), machine, config);
     let log = log.expect("a new store");
     let header = SessionHeader { dialect: 0, json: b"{}".to_vec() };
     log.create("a", &header, batch(0, 1), Durability::Synced).expect("a session");
@@ -39,7 +42,7 @@ fn submit(log: &Log, seq: u64, bytes: usize) {
 #[test]
 fn a_stream_of_buffered_appends_is_synced_behind_its_interval() {
     let config = LogConfig { sync_interval_ms: 100, ..LogConfig::default() };
-    let log = store(&Memory::new(), config);
+    let log = store(Memory::new(), config);
     let begun = Instant::now();
     for seq in 1.. {
         log.append("a", batch(seq, 10), Durability::Buffered).expect("room in memory");
@@ -57,7 +60,7 @@ fn a_stream_of_buffered_appends_is_synced_behind_its_interval() {
 #[test]
 fn a_stream_of_submitted_appends_gets_its_spare_and_does_not_wait_for_it() {
     let memory = Memory::new();
-    let log = store(&memory, LogConfig::default());
+    let log = store(memory.clone(), LogConfig::default());
     let spares = || {
         let entries = memory.list(Path::new(DIR)).expect("our own directory");
         entries.iter().filter(|entry| entry.name.to_string_lossy().starts_with("spare-")).count()
@@ -82,4 +85,28 @@ fn a_stream_of_submitted_appends_gets_its_spare_and_does_not_wait_for_it() {
         seq += 1;
     }
     assert!(seq - before > 20, "{} appends in {:?}", seq - before, begun.elapsed());
+}
+
+/// Whoever leads for others led as long as there was work, and among such appends there always is:
+/// no tick came, and nothing was synced behind the interval.
+#[test]
+fn a_stream_of_submitted_appends_that_never_pauses_is_synced_behind_its_interval() {
+    let config = LogConfig { idle_watermark_ms: 20, sync_interval_ms: 60, ..LogConfig::default() };
+    let log = store(Slow(Memory::new()), config);
+    let (told, tells) = mpsc::channel();
+    let submit = |seq| {
+        let told = told.clone();
+        let done = Box::new(move |ended: Result<_, _>| drop(told.send(ended.is_ok())));
+        log.submit("a", batch(seq, 10), Durability::Written, done);
+    };
+    (1..4).for_each(submit);
+    // Half of the first segment: its rotation, which syncs, is far.
+    for seq in 4..130 {
+        assert!(tells.recv().expect("it is told"), "room in memory");
+        submit(seq);
+        if log.progress().0 > 1 {
+            return;
+        }
+    }
+    panic!("nothing was synced: {:?}", log.progress());
 }

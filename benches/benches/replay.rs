@@ -1,4 +1,5 @@
-//! All projections over 1,000 generated sessions: in one thread, in two, and from checkpoints.
+//! All projections over 1,000 generated sessions: in one thread, in two, and from checkpoints. The
+//! last lines are ratios of runs that took turns, which hold on a machine with other work as well.
 #![expect(missing_docs, reason = "criterion writes the functions of a group")]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -13,10 +14,13 @@ use gatelog_engine::rules::SessionHeader;
 use gatelog_engine::storage::{Kind, Memory};
 use gatelog_validator::projection::Installation;
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 const SESSIONS: u64 = 1_000;
 /// Each session has at least so many bytes on disk.
 const SESSION_BYTES: usize = 8 << 10;
+/// How often runs that are compared take turns.
+const TURNS: usize = 7;
 
 fn all(header: &SessionHeader) -> Vec<Box<dyn Projected>> {
     Installation::default().all(header)
@@ -90,15 +94,32 @@ fn replays(criterion: &mut Criterion) {
     }
     let names = source.names().expect("they are in memory");
     let kept: Vec<_> = names.iter().map(|name| checkpoints(&source, name)).collect();
+    let from_checkpoints = || {
+        for (name, kept) in names.iter().zip(&kept) {
+            let folded = fold(&source, name, &all, None, kept).expect("it can be read");
+            assert!(folded.unfit.is_empty(), "{name}: {:?}", folded.unfit);
+        }
+    };
     group.bench_function(format!("{SESSIONS} sessions, checkpoints, 1 thread"), |bencher| {
-        bencher.iter(|| {
-            for (name, kept) in names.iter().zip(&kept) {
-                let folded = fold(&source, name, &all, None, kept).expect("it can be read");
-                assert!(folded.unfit.is_empty(), "{name}: {:?}", folded.unfit);
-            }
-        });
+        bencher.iter(from_checkpoints);
     });
     group.finish();
+    let took = |run: &dyn Fn()| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_secs_f64()
+    };
+    let (mut two, mut kept) = (Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        let one = took(&|| assert_eq!(events(&source, 1), total));
+        two.push(one / took(&|| assert_eq!(events(&source, 2), total)));
+        kept.push(one / took(&from_checkpoints));
+    }
+    for (what, ratios) in [("two threads", &mut two), ("checkpoints", &mut kept)] {
+        ratios.sort_by(f64::total_cmp);
+        let (least, median, most) = (ratios[0], ratios[TURNS / 2], ratios[TURNS - 1]);
+        println!("{what}: {median:.2} times as fast as one thread ({least:.2} to {most:.2})");
+    }
 }
 
 criterion_group!(benches, replays);

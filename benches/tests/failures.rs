@@ -39,7 +39,8 @@ fn what_was_not_written_never_appears_even_if_the_same_bytes_are_appended_again(
             for (cause, class) in
                 [(Cause::Eio, Durability::Synced), (Cause::NoSpace, Durability::Written)]
             {
-                let repeated = Repeated { nth, bytes: page * 4096, cause, class, drawn: 2 };
+                let (bytes, drawn, one_in) = (page * 4096, 2, 1);
+                let repeated = Repeated { nth, bytes, cause, class, drawn, one_in };
                 repeated.run(&mut tried).unwrap_or_else(|what| panic!("{what}"));
             }
         }
@@ -197,6 +198,53 @@ fn a_batch_that_was_planned_on_what_fell_is_rewound() {
     assert!(matches!(wrong, Err(AppendError::Refused(Refusal::WrongSeq { .. }))), "{wrong:?}");
     append("a", 1, Durability::Synced).expect("it goes on");
     append("b", 1, Durability::Synced).expect("it goes on");
+}
+
+/// A raise looked at what was left of the session, found it synced and said so: of a batch that had
+/// been accepted and was gone.
+#[test]
+fn a_raise_of_what_fell_is_no_success() {
+    let sim = Sim::new(1);
+    let store = store(&sim);
+    for id in ["a", "b"] {
+        create(&store, id, Durability::Synced);
+    }
+    let [a, b] = ["a", "b"].map(|id| store.session(id).expect("it is there"));
+    for class in [Durability::Buffered, Durability::Written, Durability::Synced] {
+        a.append(found::drafts(2, 1, 20), Durability::Buffered).expect("it is accepted");
+        fail_the_next_write(&sim);
+        let failed = b.append(found::drafts(3, 1, 20), Durability::Synced);
+        assert!(matches!(failed, Err(AppendError::NotWritten(_))), "{failed:?}");
+        // The lsn of what fell is that of another batch now, and synced.
+        b.append(found::drafts(4, 1, 20), Durability::Synced).expect("it goes on");
+        let raised = a.raise(class);
+        assert!(matches!(raised, Err(AppendError::Rewound { next_seq: 1 })), "{raised:?}");
+        a.raise(class).expect("it was told once");
+    }
+    let commit = a.append(found::drafts(5, 1, 20), Durability::Synced).expect("it was told");
+    assert_eq!(commit.first_seq, 1);
+}
+
+#[test]
+fn the_log_raises_nothing_of_a_session_that_was_not_told_of_its_rewind() {
+    let sim = Sim::new(1);
+    let config = LogConfig { has_housekeeper: false, ..LogConfig::default() };
+    let machine = Arc::new(FixedMachine::new(1));
+    let log = Log::open(Arc::new(sim.disk()), Path::new(workload::DIR), machine, config);
+    let log = log.expect("a new store");
+    for id in ["a", "b"] {
+        let first = workload::batch(id, 0, 1, 0, 0);
+        log.create(id, &workload::header(id), first, Durability::Synced).expect("a session");
+    }
+    let append = |id, seq, class| log.append(id, workload::batch(id, seq, 1, 0, seq), class);
+    append("a", 1, Durability::Buffered).expect("it is accepted");
+    fail_the_next_write(&sim);
+    append("b", 1, Durability::Synced).expect_err("it was not written");
+    append("b", 1, Durability::Synced).expect("it goes on");
+    let raised = log.raise("a", Durability::Synced);
+    assert!(matches!(raised, Err(AppendError::Rewound { next_seq: 1 })), "{raised:?}");
+    assert_eq!(log.take_rewound("a"), Some(1));
+    log.raise("a", Durability::Synced).expect("it was told");
 }
 
 /// A disk on which a spare gets its segment's name just before it is opened so often.

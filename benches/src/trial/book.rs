@@ -81,11 +81,15 @@ impl Book {
         }
     }
 
-    /// The session was told that everything from a seq on is gone.
+    /// The session was told that everything from a seq on is gone. Nothing else takes a promise
+    /// back, and this only the promise of a `Buffered` batch: what the kernel took is lost by a
+    /// failed sync alone, which poisons the store.
     pub fn rewound(&mut self, session: &str, next_seq: u64) -> u64 {
         let mut lost = 0;
         for issued in self.issued.values_mut().filter(|issued| issued.session == session) {
-            if matches!(issued.answer, Answer::Acked(first_seq, _) if first_seq >= next_seq) {
+            let is_behind =
+                matches!(issued.answer, Answer::Acked(first_seq, _) if first_seq >= next_seq);
+            if is_behind && issued.class == Durability::Buffered {
                 issued.answer = Answer::Never;
                 lost += 1;
             }

@@ -58,17 +58,23 @@ pub fn config() -> LogConfig {
 ///
 /// As [`Log::open`].
 pub fn open(dir: &Path) -> Result<Store, Error> {
+    open_with(dir).map(|(store, _)| store)
+}
+
+/// Opens the store of a trial, and gives its backend as well.
+fn open_with(dir: &Path) -> Result<(Store, Arc<dyn Backend>), Error> {
     let machine = Arc::new(ThisMachine);
     let log = Log::open(Arc::new(Disk), dir, machine.clone(), config())?;
     let backend: Arc<dyn Backend> = Arc::new(log);
-    Ok(Store::new(backend, Arc::new(Lenient::default()), machine, StoreConfig::default()))
+    let (ours, rules) = (Arc::clone(&backend), Arc::new(Lenient::default()));
+    Ok((Store::new(backend, rules, machine, StoreConfig::default()), ours))
 }
 
 impl Child {
     /// Works until it is killed, or has issued what it was to issue.
     pub fn run(&self) {
-        let store = match open(&self.dir) {
-            Ok(store) => store,
+        let (store, backend) = match open_with(&self.dir) {
+            Ok(opened) => opened,
             Err(error) => {
                 return Word::Wrong(format!(
                     "refused ({:?} {:?}): {error}",
@@ -81,6 +87,7 @@ impl Child {
         for _ in 0..4 {
             let work = AtWork {
                 store: &store,
+                backend: &*backend,
                 child: self,
                 number: &number,
                 sessions: Mutex::default(),
@@ -106,6 +113,7 @@ impl Child {
 
 struct AtWork<'a> {
     store: &'a Store,
+    backend: &'a dyn Backend,
     child: &'a Child,
     number: &'a AtomicU64,
     sessions: Mutex<HashMap<String, Session>>,
@@ -136,7 +144,32 @@ impl AtWork<'_> {
                 scope.spawn(move || self.work(thread));
             }
         });
+        self.hear_of_rewinds();
         Ok(())
+    }
+
+    /// Asks every session for the news that its next append would bring: by an append of nothing.
+    /// A poisoned store tells a session nothing else; what it would have told its backend knows.
+    fn hear_of_rewinds(&self) {
+        let sessions = self.sessions().clone();
+        for (id, session) in sessions {
+            match session.append(Vec::new(), Durability::Buffered) {
+                Err(AppendError::Rewound { next_seq }) => self.rewound(&id, next_seq),
+                _ => {
+                    if let Some(next_seq) = self.backend.take_rewound(&id) {
+                        self.rewound(&id, next_seq);
+                    }
+                }
+            }
+        }
+    }
+
+    fn rewound(&self, id: &str, next_seq: u64) {
+        Word::Rewound(id.to_owned(), next_seq).say();
+        if next_seq == 0 {
+            // Its creation was taken back: it is created anew.
+            self.sessions().remove(id);
+        }
     }
 
     fn sessions(&self) -> std::sync::MutexGuard<'_, HashMap<String, Session>> {
@@ -206,6 +239,9 @@ impl AtWork<'_> {
             }
             6 => {
                 let raised = session.raise(class);
+                if let Err(AppendError::Rewound { next_seq }) = raised {
+                    self.rewound(id, next_seq);
+                }
                 self.look(raised.as_ref().err());
             }
             _ => self.issue(number, id, events, class, || session.append(batch, class)),
@@ -250,7 +286,7 @@ impl AtWork<'_> {
             Err(AppendError::Refused(_) | AppendError::NotWritten(_)) => Word::Never(number).say(),
             Err(AppendError::Rewound { next_seq }) => {
                 Word::Never(number).say();
-                Word::Rewound(id.to_owned(), *next_seq).say();
+                self.rewound(id, *next_seq);
             }
             Err(AppendError::Unknown(_)) => {}
         }

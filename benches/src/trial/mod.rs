@@ -27,6 +27,7 @@ pub mod failing;
 mod case;
 pub mod repeated;
 pub mod taped;
+pub mod replayed;
 
 pub use crash::{Enumeration, Tally};
 pub use ledger::{Ledger, Promise};

@@ -47,6 +47,8 @@ pub struct Repeated {
     pub class: Durability,
     /// States drawn for each moment.
     pub drawn: usize,
+    /// Of the states that a power cut may leave one in so many is opened, others each time.
+    pub one_in: usize,
 }
 
 /// What was tried.
@@ -62,6 +64,20 @@ pub struct Tried {
     pub unknown: u64,
     /// States that were opened.
     pub states: u64,
+}
+
+/// Batches that are appended behind the failure: enough for a sync of each class and a rotation.
+const BATCHES_AFTER: usize = 3;
+
+impl Tried {
+    /// Adds another.
+    pub fn add(&mut self, other: Tried) {
+        self.runs += other.runs;
+        self.failed += other.failed;
+        self.not_written += other.not_written;
+        self.unknown += other.unknown;
+        self.states += other.states;
+    }
 }
 
 impl Repeated {
@@ -88,10 +104,16 @@ impl Repeated {
         // `DURABLE` is a witness more: that it cannot be written fails nothing.
         sim.fail(Fault::new(Call::Write, failure).on("*.log").after(self.nth - 1));
         let mut failed_at = None;
-        for number in 1..=self.nth + 3 {
-            // An append is a write of the log, or two where it rotates.
-            if number == (self.nth / 2).max(1) {
+        let mut left = BATCHES_AFTER;
+        // An append is a write of the log, or more where it rotates.
+        for number in 1..=self.nth + BATCHES_AFTER as u64 {
+            // What was recorded before this append is forgotten: it did not fail.
+            if failed_at.is_none() {
                 sim.record_moments();
+            } else if left == 0 {
+                break;
+            } else {
+                left -= 1;
             }
             let info = log.find("a").map_err(|error| error.to_string())?;
             let next_seq = info.ok_or("the session is not there")?.next_seq;
@@ -124,7 +146,9 @@ impl Repeated {
             let after = |what: String| format!("moment {at}: {what}");
             book.judge(&killed, at, Durability::Written).map_err(after)?;
             tried.states += 1;
-            for (choice, state) in moment.crash_states(self.drawn, at) {
+            let states = moment.crash_states(self.drawn, at);
+            let first = at as usize % self.one_in;
+            for (choice, state) in states.skip(first).step_by(self.one_in) {
                 state.heal();
                 let after = |what: String| format!("moment {at}, {choice}: {what}");
                 book.judge(&state, at, Durability::Synced).map_err(after)?;

@@ -140,7 +140,8 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`AppendError::Unknown`] if the sync failed.
+    /// [`AppendError::Unknown`] if the sync failed; [`AppendError::Rewound`] if some of it is gone,
+    /// for as long as [`Backend::take_rewound`] did not tell.
     fn raise(&self, id: &str, durability: Durability) -> Result<(), AppendError>;
 
     /// Returns the seq to which a session was rewound since this was last asked, if it was.

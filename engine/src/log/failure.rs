@@ -97,7 +97,7 @@ impl Writer {
             Ok(()) => Ok(true),
             Err(not) if not.is_unknown => Err(not.error),
             Err(_) => {
-                segment_file::zero(&*io.file, from, to, &mut |_| Ok(())).map_err(|error| {
+                segment_file::zero(&*io.file, from, to, None).map_err(|error| {
                     Error::io(&io.path, "the failed group cannot be overwritten", error)
                 })?;
                 Ok(false)

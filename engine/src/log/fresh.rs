@@ -34,7 +34,7 @@ pub(crate) fn blank(volume: &dyn Volume, scene: &Scene, bytes: u64) -> Result<Sp
         // It is no spare, whatever it is called; the next open tries again.
         let _ = volume.remove(&spare.path);
     }
-    segment_file::make_spare(volume, &scene.dir, bytes, &mut |_| Ok(()))
+    segment_file::make_spare(volume, &scene.dir, bytes, None)
 }
 
 /// Makes sure that the device holds zeros only: asks it, or writes them again where it cannot be
@@ -42,7 +42,7 @@ pub(crate) fn blank(volume: &dyn Volume, scene: &Scene, bytes: u64) -> Result<Sp
 fn make_sure(file: &dyn WriteFile, path: &Path, bytes: u64) -> Result<bool, Error> {
     let Some(mut device) = Device::new(file, path, 0)? else {
         let doing = |error| Error::io(path, "the spare cannot be filled with zeros", error);
-        return segment_file::zero(file, 0, bytes, &mut |_| Ok(())).map(|()| true).map_err(doing);
+        return segment_file::zero(file, 0, bytes, None).map(|()| true).map_err(doing);
     };
     let mut window = Window::new(&mut device, bytes);
     let mut offset = 0;

@@ -1,7 +1,8 @@
 //! What nobody waits for: buffered groups, watermarks, spares; and the lead for submitted appends.
 //!
-//! It counts ticks and reads no clock. A tick is `idle_watermark_ms` long. A store at rest has no
-//! ticks: its housekeeper sleeps until a bell.
+//! What is done at a tick counts ticks. A tick is `idle_watermark_ms` long, and no bell puts it
+//! off: appends that come without a pause ring all the time. A store at rest has no ticks: its
+//! housekeeper sleeps until a bell.
 
 use super::body;
 use super::inner::Inner;
@@ -10,7 +11,10 @@ use super::segment_file;
 use crate::backend::Durability;
 use std::io;
 use std::sync::{PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Between two steps of background work, each of a mebibyte: 64 MiB a second.
+const PACE: Duration = Duration::from_millis(16);
 
 /// Segments that are begun closer together than this want a second spare, in milliseconds.
 const BUSY_MS: u64 = 60_000;
@@ -29,7 +33,8 @@ pub(crate) struct Seen {
 impl Inner {
     /// Does what is due: one tick.
     pub(crate) fn tick(&self, seen: &mut Seen) {
-        self.writer.lead_for_others();
+        let accepted = self.writer.order().last_lsn();
+        self.writer.lead_for_others(&|order| order.progress.written >= accepted);
         let order = self.writer.order();
         if order.poisoned.is_some() {
             return;
@@ -48,7 +53,7 @@ impl Inner {
         } else if is_unsynced {
             seen.unsynced_ticks += 1;
             if seen.unsynced_ticks * self.config.idle_watermark_ms >= self.config.sync_interval_ms {
-                let _ = self.writer.raise(Durability::Synced, last_lsn);
+                let _ = self.writer.raise(Durability::Synced, |_| Ok(last_lsn));
                 seen.unsynced_ticks = 0;
             }
         } else {
@@ -82,7 +87,7 @@ impl Inner {
         }
         // Without room for a spare the next rotation says so.
         let pace = &mut |_| self.pace();
-        match segment_file::make_spare(&*self.volume, &self.dir, bytes, pace) {
+        match segment_file::make_spare(&*self.volume, &self.dir, bytes, Some(pace)) {
             Ok(spare) => self.writer.io().spares.push(spare),
             Err(_) => seen.spare_failed = first_lsn,
         }
@@ -91,13 +96,26 @@ impl Inner {
     /// Lets the log go first between two steps of background work, and ends the work where the log
     /// has ended: a reopen or a close waits for it.
     fn pace(&self) -> io::Result<()> {
+        let end = Instant::now() + PACE;
         if self.config.has_housekeeper {
-            self.writer.lead_for_others();
-            std::thread::sleep(Duration::from_millis(16));
+            self.writer.lead_for_others(&|_| Instant::now() >= end);
         }
-        match &self.writer.order().poisoned {
-            Some(why) => Err(io::Error::other(why.to_string())),
-            None => Ok(()),
+        loop {
+            let order = self.writer.order();
+            if let Some(why) = &order.poisoned {
+                return Err(io::Error::other(why.to_string()));
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if !self.config.has_housekeeper || left.is_zero() {
+                return Ok(());
+            }
+            if order.is_urgent() && !order.is_led {
+                drop(order);
+                self.writer.lead_urgent(end);
+            } else {
+                let bell = &self.writer.bell;
+                drop(bell.wait_timeout(order, left).unwrap_or_else(PoisonError::into_inner));
+            }
         }
     }
 }
@@ -105,6 +123,7 @@ impl Inner {
 /// Runs until the store is closed.
 pub(crate) fn run(inner: &Weak<Inner>) {
     let mut seen = Seen::default();
+    let mut next_tick = None;
     loop {
         let Some(inner) = inner.upgrade() else { return };
         let tick = Duration::from_millis(inner.config.idle_watermark_ms.max(1));
@@ -112,26 +131,26 @@ pub(crate) fn run(inner: &Weak<Inner>) {
         if order.is_stopped {
             return;
         }
-        let is_at_rest = (order.is_quiet && order.progress.durable >= order.last_lsn())
-            || order.poisoned.is_some();
-        let is_due = order.is_urgent() && !order.is_led;
-        let is_tick = if is_due {
+        if order.is_at_rest() {
+            next_tick = None;
+            if !order.is_urgent() || order.is_led {
+                // A store that is dropped rings the bell.
+                drop(inner.writer.bell.wait(order).unwrap_or_else(PoisonError::into_inner));
+                continue;
+            }
+        }
+        let now = Instant::now();
+        let due = *next_tick.get_or_insert(now + tick);
+        if now >= due {
+            next_tick = None;
             drop(order);
-            false
-        } else if is_at_rest {
-            // A store that is dropped rings the bell.
-            drop(inner.writer.bell.wait(order).unwrap_or_else(PoisonError::into_inner));
-            false
-        } else {
-            let (order, waited) =
-                inner.writer.bell.wait_timeout(order, tick).unwrap_or_else(PoisonError::into_inner);
-            drop(order);
-            waited.timed_out()
-        };
-        if is_tick {
             inner.tick(&mut seen);
+        } else if order.is_urgent() && !order.is_led {
+            drop(order);
+            inner.writer.lead_urgent(due);
         } else {
-            inner.writer.lead_urgent();
+            let bell = &inner.writer.bell;
+            drop(bell.wait_timeout(order, due - now).unwrap_or_else(PoisonError::into_inner));
         }
     }
 }

@@ -50,7 +50,7 @@ impl Io {
         let wanted = header.segment_bytes;
         let spare = match self.spares.iter().position(|spare| spare.bytes == wanted) {
             Some(at) => self.spares.remove(at),
-            None => segment_file::make_spare(&*self.volume, &self.dir, wanted, &mut |_| Ok(()))
+            None => segment_file::make_spare(&*self.volume, &self.dir, wanted, None)
                 .map_err(not_begun)?,
         };
         if self.canary == Some(Canary::SpareNotZeroed) {

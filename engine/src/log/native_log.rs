@@ -258,15 +258,14 @@ impl Backend for Log {
 
     fn raise(&self, id: &str, durability: Durability) -> Result<(), AppendError> {
         let key = self.key(id);
-        let lsn = self
-            .inner
-            .writer
-            .order()
-            .sessions
-            .get(key)
-            .map(|session| session.standing.last_lsn)
-            .ok_or(AppendError::Refused(Refusal::NoSession))?;
-        self.inner.writer.raise(durability, lsn)
+        self.inner.writer.raise(durability, |order| {
+            // What is left of the session may well be synced; what was committed is not all left.
+            if let Some(next_seq) = order.sessions.rewound(key) {
+                return Err(AppendError::Rewound { next_seq });
+            }
+            let session = order.sessions.get(key).map(|session| session.standing.last_lsn);
+            session.ok_or(AppendError::Refused(Refusal::NoSession))
+        })
     }
 
     fn take_rewound(&self, id: &str) -> Option<u64> {

@@ -144,6 +144,12 @@ impl Order {
             || self.filling.as_ref().is_some_and(|group| !group.waiting.is_empty())
     }
 
+    /// Returns whether nothing is due that nobody waits for: whoever begins with something rings
+    /// the bell.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        (self.is_quiet && self.progress.durable >= self.last_lsn()) || self.poisoned.is_some()
+    }
+
     /// Gives a frame its place, and says who waits for what.
     ///
     /// The caller has checked that nothing is poisoned or being repaired.

@@ -95,7 +95,8 @@ impl Inner {
 
     /// Makes sure that everything of a session that was accepted is in the files.
     fn written(&self, session: &Session) -> Result<(), Error> {
-        let raised = self.writer.raise(Durability::Written, session.standing.last_lsn);
+        let last_lsn = session.standing.last_lsn;
+        let raised = self.writer.raise(Durability::Written, |_| Ok(last_lsn));
         match raised {
             Err(AppendError::NotWritten(error) | AppendError::Unknown(error)) => Err(error),
             // A poisoned store is still read, as far as it was written.

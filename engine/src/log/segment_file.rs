@@ -14,8 +14,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Zeros are written in steps of so many bytes, each synced by itself, so that a sync of the log
-/// never waits for more than one of them.
+/// Zeros are written in steps of so many bytes. Beside a log that goes on each is synced by itself,
+/// so that a sync of the log never waits for more than one of them.
 const STEP_BYTES: u64 = 1024 * 1024;
 
 /// A file of zeros that can become a segment.
@@ -57,23 +57,26 @@ pub(crate) fn write_all(file: &dyn WriteFile, offset: u64, bytes: &[u8]) -> io::
 /// Is asked after each step of background work: it may wait, or end the work with an error.
 pub(crate) type Pace<'a> = dyn FnMut(u64) -> io::Result<()> + 'a;
 
-/// Writes zeros over a part of a file, in steps, each synced; asks `pace` after each.
+/// Writes zeros over a part of a file and syncs them: in steps, with `pace` asked after each, or
+/// without one, where the log waits for it, all at once.
 pub(crate) fn zero(
     file: &dyn WriteFile,
     from: u64,
     to: u64,
-    pace: &mut Pace<'_>,
+    mut pace: Option<&mut Pace<'_>>,
 ) -> io::Result<()> {
     let zeros = vec![0; STEP_BYTES.min(to - from) as usize];
     let mut offset = from;
     while offset < to {
         let step = STEP_BYTES.min(to - offset);
         write_all(file, offset, &zeros[..step as usize])?;
-        file.sync_data()?;
         offset += step;
-        pace(step)?;
+        if let Some(pace) = &mut pace {
+            file.sync_data()?;
+            pace(step)?;
+        }
     }
-    Ok(())
+    if pace.is_none() { file.sync_data() } else { Ok(()) }
 }
 
 /// Makes a spare of so many bytes, under the first free number.
@@ -81,7 +84,7 @@ pub(crate) fn make_spare(
     volume: &dyn Volume,
     dir: &Path,
     bytes: u64,
-    pace: &mut Pace<'_>,
+    pace: Option<&mut Pace<'_>>,
 ) -> Result<Spare, Error> {
     let mut number = 1;
     let (path, file) = loop {

@@ -18,6 +18,7 @@ use crate::backend::{AppendError, Commit, Done, Durability, Error, Refusal};
 use std::io as system;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// A submitted append that waits until a failure was taken back.
 struct Held {
@@ -97,21 +98,25 @@ impl Writer {
     ) -> Result<Commit, AppendError> {
         let mut order = self.settled()?;
         check(&order)?;
+        let was_at_rest = order.is_at_rest();
         if durability == Durability::Buffered {
             let commit = order
                 .accept(prepared, durability, Listener::Nobody)
                 .map_err(|(refusal, _)| AppendError::Refused(refusal))?;
+            // A full group, or a segment, is written at once; the rest waits for a tick.
+            let rings = was_at_rest || (order.is_urgent() && !order.is_led);
             drop(order);
-            self.bell.notify_one();
+            if rings {
+                self.bell.notify_one();
+            }
             return Ok(commit);
         }
-        let was_quiet = order.is_quiet;
         let slot = Slot::of_this_thread();
         order
             .accept(prepared, durability, Listener::Thread(slot.clone()))
             .map_err(|(refusal, _)| AppendError::Refused(refusal))?;
         let result = self.attend(order, &slot);
-        if was_quiet {
+        if was_at_rest {
             self.bell.notify_one();
         }
         result
@@ -159,9 +164,15 @@ impl Writer {
         }
     }
 
-    /// Returns when everything accepted so far has reached a class.
-    pub(crate) fn raise(&self, durability: Durability, lsn: u64) -> Result<(), AppendError> {
+    /// Returns when everything up to the lsn that `to` names has reached a class. It is asked once
+    /// no failure is being taken back: what it saw before may be gone, and its lsn another frame's.
+    pub(crate) fn raise(
+        &self,
+        durability: Durability,
+        to: impl FnOnce(&Order) -> Result<u64, AppendError>,
+    ) -> Result<(), AppendError> {
         let mut order = self.settled()?;
+        let lsn = to(&order)?;
         let reached = match durability {
             Durability::Buffered => return Ok(()),
             Durability::Written => order.progress.written,
@@ -181,41 +192,43 @@ impl Writer {
         order.is_led = true;
         drop(order);
         if leads {
-            self.lead(Some(slot));
+            self.lead(Some(slot), &|_| false);
         }
         loop {
             match slot.wait() {
                 Word::Ended(result) => return result,
-                Word::Lead => self.lead(Some(slot)),
+                Word::Lead => self.lead(Some(slot), &|_| false),
             }
         }
     }
 
-    /// Leads if there is work and nobody does. For the housekeeper, who waits for nothing.
-    pub(crate) fn lead_for_others(&self) {
+    /// Leads if there is work and nobody does, until it is enough. For the housekeeper, who waits
+    /// for nothing and has other things to do: of appends that never pause there is always work.
+    pub(crate) fn lead_for_others(&self, is_enough: &dyn Fn(&Order) -> bool) {
         let mut order = self.order();
         if order.is_led || !order.has_work() {
             return;
         }
         order.is_led = true;
         drop(order);
-        self.lead(None);
+        self.lead(None, is_enough);
     }
 
-    /// Leads if somebody waits and nobody leads.
-    pub(crate) fn lead_urgent(&self) {
+    /// Leads if somebody waits and nobody leads, until a time.
+    pub(crate) fn lead_urgent(&self, until: Instant) {
         let is_urgent = self.order().is_urgent();
         if is_urgent {
-            self.lead_for_others();
+            self.lead_for_others(&|_| Instant::now() >= until);
         }
     }
 
-    /// Leads until the leader's own append has ended, or, without one, until there is no work.
-    fn lead(&self, own: Option<&Slot>) {
+    /// Leads until the leader's own append has ended, or, without one, until it is enough or there
+    /// is no work.
+    fn lead(&self, own: Option<&Slot>, is_enough: &dyn Fn(&Order) -> bool) {
         let mut io = self.io();
         loop {
             let mut order = self.order();
-            if own.is_some_and(Slot::has_ended) {
+            if own.is_some_and(Slot::has_ended) || is_enough(&order) {
                 return self.hand_on(&mut order);
             }
             let Some(item) = order.take() else {

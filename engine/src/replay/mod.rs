@@ -4,7 +4,8 @@
 //! threads, and folds the projections that [`Make`] makes for it. Results come in the order of the
 //! source's names, whatever the number of threads; each is a function of the session alone. What is
 //! in memory at one time is, for each thread, a frame or a few and the states of one session's
-//! projections, and the views of the sessions that wait for their turn.
+//! projections, and the views of the sessions that wait for their turn. Of a native store one large
+//! frame is there at a time, whatever the number of threads.
 
 pub mod projected;
 pub mod prefix;

@@ -1,9 +1,9 @@
 //! Where replay reads sessions from.
 
 use crate::backend::{Backend, Error, ErrorKind, Stored};
-use crate::event::{Event, Place};
-use crate::json::Document;
+use crate::event::Event;
 use crate::rules::SessionHeader;
+use crate::store::sheet::Reader;
 use std::ops::ControlFlow;
 
 /// Takes one session: its header, then its events.
@@ -49,8 +49,8 @@ impl EventSource for &dyn Backend {
             return Err(Error::new(ErrorKind::NoSession, message));
         };
         sink.header(&session.header);
-        let mut unread = None;
-        Backend::read(*self, name, 0, &mut |stored| match with_event(stored, |event| {
+        let (mut reader, mut unread) = (Reader::default(), None);
+        Backend::read(*self, name, 0, &mut |stored| match show(&mut reader, stored, |event| {
             sink.event(event)
         }) {
             Ok(flow) => flow,
@@ -69,27 +69,17 @@ impl EventSource for &dyn Backend {
 ///
 /// [`ErrorKind::Corrupt`] if it holds what is no JSON.
 pub fn with_event<R>(stored: &Stored<'_>, act: impl FnOnce(&Event<'_>) -> R) -> Result<R, Error> {
-    let parse = |text: &[u8]| {
-        Document::parse(text.to_vec()).map_err(|_| {
-            let message = format!("event {} holds what is no JSON", stored.seq);
-            Error::corrupt("json/malformed", message)
-        })
-    };
-    let data = parse(stored.data)?;
-    let sources = stored.sources.map(parse).transpose()?;
-    let surface = stored.surface.map(parse).transpose()?;
-    let time_ms = stored.time_ms as f64;
-    Ok(act(&Event {
-        seq: stored.seq,
-        members: 1,
-        time_ms,
-        last_time_ms: time_ms,
-        kind: stored.kind,
-        data: data.root(),
-        packed: false,
-        ignorable: stored.ignorable,
-        sources: sources.as_ref().map(Document::root),
-        surface: surface.as_ref().map(Document::root),
-        place: Place { seq: Some(stored.seq), ..Place::default() },
-    }))
+    show(&mut Reader::default(), stored, act)
+}
+
+/// As [`with_event`], with a reader that is used again.
+pub(super) fn show<R>(
+    reader: &mut Reader,
+    stored: &Stored<'_>,
+    act: impl FnOnce(&Event<'_>) -> R,
+) -> Result<R, Error> {
+    reader.show(stored, act).map_err(|_| {
+        let message = format!("event {} holds what is no JSON", stored.seq);
+        Error::corrupt("json/malformed", message)
+    })
 }

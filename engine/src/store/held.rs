@@ -54,6 +54,15 @@ impl Held {
         if self.live.fault().is_some() { Err(Refusal::ReadOnly) } else { Ok(()) }
     }
 
+    /// Looks as [`Held::look`] does, and tells of a rewind once.
+    pub(crate) fn hear(&mut self) -> Result<(), AppendError> {
+        self.look().map_err(AppendError::Refused)?;
+        match self.slot.rewound.take() {
+            Some(next_seq) => Err(AppendError::Rewound { next_seq }),
+            None => Ok(()),
+        }
+    }
+
     fn rewind(&mut self, next_seq: u64) {
         self.slot.state = None;
         let earlier = self.slot.rewound.unwrap_or(next_seq);
@@ -99,10 +108,7 @@ impl Held {
 
     /// Judges a request and stamps its batch.
     pub(crate) fn plan(&mut self, request: Request) -> Result<Plan, AppendError> {
-        self.look().map_err(AppendError::Refused)?;
-        if let Some(next_seq) = self.slot.rewound.take() {
-            return Err(AppendError::Rewound { next_seq });
-        }
+        self.hear()?;
         if request.drafts.is_empty() {
             return Err(AppendError::Refused(Refusal::Empty));
         }

@@ -31,7 +31,7 @@ mod ticks;
 mod life;
 mod init;
 mod observer;
-mod sheet;
+pub(crate) mod sheet;
 mod check;
 mod keys;
 mod repeat;

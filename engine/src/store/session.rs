@@ -126,10 +126,11 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A refusal as of [`Session::gate`]; [`AppendError::Unknown`] if the sync failed.
+    /// A refusal as of [`Session::gate`]; [`AppendError::Unknown`] if the sync failed;
+    /// [`AppendError::Rewound`] if some of it is gone, which the next append is not told again.
     pub fn raise(&self, durability: Durability) -> Result<(), AppendError> {
         self.under_gate(|held| {
-            held.look().map_err(AppendError::Refused)?;
+            held.hear()?;
             held.raise(durability)
         })
     }

@@ -166,6 +166,14 @@ impl Iterator for CrashStates {
         let sim = self.state(&choice);
         Some((choice, sim))
     }
+
+    /// What is skipped is not made.
+    fn nth(&mut self, count: usize) -> Option<Self::Item> {
+        for _ in 0..count {
+            self.next_choice()?;
+        }
+        self.next()
+    }
 }
 
 impl SimDisk {

@@ -20,6 +20,8 @@
 //! [`plane`] has what all services share, [`chain`] the waterfall of listeners, `flight` the core
 //! that decides which ending was first. `docs/interaction.md` says how it is built and why.
 
+#![allow(clippy::trivially_copy_pass_by_ref, reason = "a profile is small today, and may grow")]
+
 mod sync;
 pub mod text;
 pub mod cancel;

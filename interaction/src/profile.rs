@@ -23,6 +23,7 @@ pub enum View {
 /// How the services behave where sources differ. It changes no outcome and nothing that is
 /// written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Profile {
     /// Whose words are used.
     pub texts: Texts,

@@ -119,7 +119,7 @@ impl fmt::Display for Refusal {
                 "nobody registered the type \"{kind}\": register it, or mark the event ignorable"
             ),
             Self::Unsupported { what } => write!(f, "the store has no place for {what}"),
-            Self::Malformed { what } => f.write_str(what),
+            Self::Malformed { what } | Self::Internal { what } => f.write_str(what),
             Self::Empty => f.write_str("the batch has no event"),
             Self::TooLarge { what, bytes, limit } => write!(
                 f,
@@ -151,7 +151,6 @@ impl fmt::Display for Refusal {
                 write!(f, "{}: a newer generation of the session is there", path.display())
             }
             Self::Damaged { what } => write!(f, "the session's log is damaged: {what}"),
-            Self::Internal { what } => f.write_str(what),
         }
     }
 }

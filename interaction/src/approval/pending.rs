@@ -30,7 +30,7 @@ impl Pending {
     pub(super) async fn settled(&self) -> bool {
         let mut settled = self.settled.subscribe();
         // The sender lives as long as `self`.
-        let settled = settled.wait_for(|settled| settled.is_some()).await;
+        let settled = settled.wait_for(Option::is_some).await;
         settled.is_ok_and(|settled| *settled == Some(true))
     }
 }

@@ -1,6 +1,7 @@
 //! `/permission`: shows the preset of a session, or chooses another.
 
 use super::service::{PresetError, PresetService};
+use super::table::PresetName;
 use crate::agent::BoxError;
 use crate::command::{CommandDefinition, CommandHandler, CommandInvocation, CommandResult};
 use crate::text::trim;
@@ -17,7 +18,7 @@ struct Permission(PresetService);
 
 impl Permission {
     fn available(&self) -> String {
-        let names: Vec<_> = self.0.table().names().map(|name| name.as_str()).collect();
+        let names: Vec<_> = self.0.table().names().map(PresetName::as_str).collect();
         names.join(", ")
     }
 }

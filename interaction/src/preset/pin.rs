@@ -97,7 +97,7 @@ impl PresetService {
         // Settings are somebody else's, and are asked before the gate is held.
         let default = self.0.default_now();
         let mut gate = session.gate().map_err(fail(written))?;
-        let standing = self.0.standing(&mut gate).map_err(fail(written))?;
+        let standing = Inner::standing(&mut gate).map_err(fail(written))?;
         let missing = self.0.missing(&standing, &|| default.clone())?;
         let mut append = |draft: Option<Draft>, written: Switched| {
             let appended = draft.map(|draft| gate.append(draft, Durability::Synced));

@@ -152,12 +152,11 @@ impl PresetService {
     ) -> Result<Self, PresetConfigError> {
         let executor_mode = composed.executor_mode.ok_or(PresetConfigError::NoConfinement)?;
         let approval = composed.approval;
-        let default = match default {
-            Some(name) => table.resolve(name)?.0.clone(),
-            None => {
-                let matching = table.matching(executor_mode, approval);
-                matching.ok_or(PresetConfigError::NoDefault)?.clone()
-            }
+        let default = if let Some(name) = default {
+            table.resolve(name)?.0.clone()
+        } else {
+            let matching = table.matching(executor_mode, approval);
+            matching.ok_or(PresetConfigError::NoDefault)?.clone()
         };
         let (plane, settings) = (plane.clone(), Mutex::default());
         Ok(Self(Arc::new(Inner { plane, table, executor_mode, approval, default, settings })))
@@ -293,7 +292,7 @@ impl PresetService {
         let (name, preset) = self.0.table.resolve(name)?;
         let (name, preset, inner) = (name.clone(), preset.clone(), Arc::clone(&self.0));
         let switched = self.0.plane.under_gate(session, move |gate| {
-            let before = inner.standing(gate)?;
+            let before = Inner::standing(gate)?;
             let old = inner.policy_of(&before);
             let mut written = Switched::default();
             Ok(match inner.write(gate, &before, &name, &preset, &mut written) {
@@ -307,7 +306,7 @@ impl PresetService {
 
     async fn permissions(&self, session: &Session) -> Result<PermissionsView, AppendError> {
         let inner = Arc::clone(&self.0);
-        self.0.plane.under_gate(session, move |gate| Ok(inner.view(&inner.standing(gate)?))).await
+        self.0.plane.under_gate(session, move |gate| Ok(inner.view(&Inner::standing(gate)?))).await
     }
 
     fn named(&self, value: &str) -> CurrentPreset {
@@ -334,7 +333,7 @@ impl Inner {
         }
     }
 
-    pub(super) fn standing(&self, gate: &mut Gate) -> Result<Standing, AppendError> {
+    pub(super) fn standing(gate: &mut Gate) -> Result<Standing, AppendError> {
         let facts: &Facts = gate.facts()?;
         let word = |said: &Option<gatelog_validator::facts::Said>| {
             said.as_ref().map(|said| said.word.clone())
@@ -374,7 +373,7 @@ impl Inner {
         if view.current_value != name.as_str() {
             written.preset = append(event(name))?;
         }
-        let is = |raw: &str, word: &str| raw == Value::from(word).to_string();
+        let is = |raw: &str, word: &str| raw == format!("\"{word}\"");
         if !is(view.sandbox.text(), preset.sandbox.word()) {
             written.sandbox = append(mode_event(preset.sandbox, KnobSource::User))?;
         }

@@ -93,6 +93,8 @@ impl Drop for ProviderGuard {
 
 impl fmt::Debug for ProviderGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProviderGuard").field("there", &self.registration.is_some()).finish()
+        f.debug_struct("ProviderGuard")
+            .field("there", &self.registration.is_some())
+            .finish_non_exhaustive()
     }
 }

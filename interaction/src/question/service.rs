@@ -68,9 +68,10 @@ impl Questions {
         authority: Authority,
         provider: impl QuestionProvider,
     ) -> Result<ProviderGuard, ProviderError> {
-        let slot = match self.0.plane.profile().one_provider {
-            false => None,
-            true => Some((Arc::clone(&self.0.slot), self.0.slot.take().ok_or_else(duplicate)?)),
+        let slot = if self.0.plane.profile().one_provider {
+            Some((Arc::clone(&self.0.slot), self.0.slot.take().ok_or_else(duplicate)?))
+        } else {
+            None
         };
         // Freed again if the registration is refused.
         let mut guard = ProviderGuard { registration: None, slot };

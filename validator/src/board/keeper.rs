@@ -27,7 +27,7 @@ type Report = Box<dyn Fn(&dyn fmt::Display) + Send + Sync>;
 struct Due {
     events: u64,
     last_ms: Option<u64>,
-    is_due: bool,
+    wanted: bool,
 }
 
 struct Inner {
@@ -51,7 +51,7 @@ impl Keeper {
         pace: Pace,
         report: impl Fn(&dyn fmt::Display) + Send + Sync + 'static,
     ) -> Self {
-        let due = Mutex::new(Due { events: 0, last_ms: None, is_due: false });
+        let due = Mutex::new(Due { events: 0, last_ms: None, wanted: false });
         let report = Box::new(report);
         let inner = Arc::new(Inner { board: board.clone(), records, pace, report, due });
         board.session().observe(inner.clone());
@@ -91,11 +91,11 @@ impl Observer for Inner {
         due.events += 1;
         let since = stored.time_ms.saturating_sub(*due.last_ms.get_or_insert(stored.time_ms));
         let is_full = due.events >= self.pace.events || since >= self.pace.interval_ms;
-        due.is_due |= stored.kind == "turn/end" || is_full;
-        if !due.is_due || !stored.confirmed {
+        due.wanted |= stored.kind == "turn/end" || is_full;
+        if !due.wanted || !stored.confirmed {
             return;
         }
-        *due = Due { events: 0, last_ms: Some(stored.time_ms), is_due: false };
+        *due = Due { events: 0, last_ms: Some(stored.time_ms), wanted: false };
         drop(due);
         self.keep();
     }

@@ -214,14 +214,13 @@ pub fn read(
         let tail = Pass::new(runners, base - 1);
         pass = tail.run(backend, session).map_err(|error| log(session, error))?;
     }
-    let (rung, pass) = match pass {
-        Some(pass) => (Rung::Tail, pass),
-        None => {
-            let runners = runners(&units, &info.header, &[], 0, end);
-            let whole = Pass::new(runners.unwrap_or_default(), 0);
-            let read = whole.run(backend, session).map_err(|error| log(session, error))?;
-            (Rung::Full, read.ok_or_else(|| log(session, gap(session)))?)
-        }
+    let (rung, pass) = if let Some(pass) = pass {
+        (Rung::Tail, pass)
+    } else {
+        let runners = runners(&units, &info.header, &[], 0, end);
+        let whole = Pass::new(runners.unwrap_or_default(), 0);
+        let read = whole.run(backend, session).map_err(|error| log(session, error))?;
+        (Rung::Full, read.ok_or_else(|| log(session, gap(session)))?)
     };
     let shown = pass.runners.iter().filter(|runner| runner.unit.is_shown);
     let view = |runner: &Runner| Ok((runner.unit.key, runner.unit.view(&*runner.projection)?));

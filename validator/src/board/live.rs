@@ -198,7 +198,9 @@ impl Inner {
                 return ControlFlow::Break(());
             }
             let folded = with_event(stored, |event| {
-                late.iter_mut().for_each(|cell| cell.projection.fold(event));
+                for cell in &mut late {
+                    cell.projection.fold(event);
+                }
             });
             match folded {
                 Ok(()) => ControlFlow::Continue(()),

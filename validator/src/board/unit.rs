@@ -26,8 +26,8 @@ impl Unit {
         make: impl Fn(&SessionHeader) -> Box<dyn Projected> + Send + Sync + 'static,
     ) -> Self {
         let nobody = SessionHeader { dialect: 0, json: b"{}".to_vec() };
-        let made = make(&nobody);
-        let (key, version) = (made.name(), made.version());
+        let first = make(&nobody);
+        let (key, version) = (first.name(), first.version());
         Self { key, version, is_shown: true, make: Arc::new(make), check: None }
     }
 

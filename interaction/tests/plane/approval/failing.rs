@@ -128,10 +128,10 @@ impl Companion for NoRockets {
     }
 
     fn plan(&self, event: &Event<'_>) -> Result<(), Violation> {
-        match event.field("toolName").is_some_and(|name| name.is_str("rocket")) {
-            true => Err(Violation::new("acme/no-rockets", "no rockets here")),
-            false => Ok(()),
+        if event.field("toolName").is_some_and(|name| name.is_str("rocket")) {
+            return Err(Violation::new("acme/no-rockets", "no rockets here"));
         }
+        Ok(())
     }
 
     fn apply(&mut self, _: &Event<'_>) {}

@@ -4,7 +4,7 @@ use super::{Stage, append, count, violation};
 use crate::support::World;
 use gatelog_interaction::agent::{Agent, BoxError, Notice, NoticeQueue, Notices};
 use gatelog_interaction::approval::{
-    ApprovalOutcome, ApprovalPolicy, ApprovalPort, KnobSource, NotAPolicy, PolicyError,
+    ApprovalOutcome, ApprovalPolicy, KnobSource, NotAPolicy, PolicyError,
 };
 use gatelog_interaction::chain::Place;
 use gatelog_interaction::profile::Profile;

@@ -6,7 +6,9 @@ use gatelog_engine::backend::{AppendError, Refusal};
 use gatelog_engine::rules::Draft;
 use gatelog_engine::store::{Init, Session};
 use gatelog_interaction::approval::ApprovalPolicy;
-use gatelog_interaction::preset::{ComposedDefaults, PresetService, PresetTable};
+use gatelog_interaction::preset::{
+    ComposedDefaults, KEY, NAMESPACE, PresetService, PresetTable, Settings as _,
+};
 use gatelog_interaction::sandbox::SandboxMode;
 
 /// Mounts the presets of a stage before any session is there.
@@ -112,7 +114,6 @@ async fn pp_42_a_pin_that_fails_vetoes_the_session() {
     stage.presets.set_settings(Some(settings.clone())).expect("it is in the table");
     mounted(&stage);
     // The person's settings name what is not there by the time of the pin.
-    use gatelog_interaction::preset::{KEY, NAMESPACE, Settings as _};
     settings.set(NAMESPACE, KEY, "nowhere").expect("memory takes all");
     let refused = create(&stage.world, "a", |_| {});
     let Err(AppendError::Refused(Refusal::Internal { what })) = refused else {

@@ -99,7 +99,9 @@ async fn s_113_whenever_the_service_comes_each_session_is_pinned_once() {
         };
         let failed = stage.presets.mount(&stage.world.store, of_store);
         assert!(failed.is_empty(), "{failed:?}");
-        makers.into_iter().for_each(|maker| maker.join().expect("no panic"));
+        for maker in makers {
+            maker.join().expect("no panic");
+        }
         for id in live.lock().expect("sound").keys() {
             assert_eq!(stage.facts(id), triple("workspace-write", "ask"), "round {round}, {id}");
         }

@@ -41,7 +41,10 @@ fn uq_02_a_question_has_an_id_a_text_and_may_have_more() {
 #[test]
 fn uq_03_an_option_is_its_label_which_is_what_is_returned() {
     let question = choice("q", &["Yes, do it"]);
-    assert_eq!(check_answers(&[question.clone()], &[chosen("q", &["Yes, do it"])]), Ok(()));
+    assert_eq!(
+        check_answers(std::slice::from_ref(&question), &[chosen("q", &["Yes, do it"])]),
+        Ok(())
+    );
     assert!(check_answers(&[question], &[chosen("q", &["0"])]).is_err(), "no index, no value");
 }
 

@@ -174,7 +174,8 @@ impl Writers {
             Op::Command(fails) => {
                 let line = if fails { "/say no" } else { "/say yes" };
                 let options = ExecuteOptions::default();
-                self.commands.execute(self.live.agent(), line, options).await.expect("written");
+                let done = self.commands.execute(self.live.agent(), line, options).await;
+                assert!(done.is_ok(), "{done:?}");
             }
         }
     }
@@ -193,10 +194,14 @@ fn units(presets: &PresetService) -> (Registry, Vec<gatelog_validator::board::Re
     (registry, guards.into())
 }
 
-/// Errors of a strict reader; a command that a crash cut off is a warning, and lawful.
+/// Errors of a strict reader. A command that a crash cut off, and a switch that it cut in two, are
+/// warnings: the first is lawful, and of the second the knobs are what is in force.
 fn faults(sim: &gatelog_engine::storage::Sim) -> Vec<String> {
     let errors = errors(Kind::Native, sim, Rules::Strict).into_iter();
-    errors.filter(|error| !error.contains("command/never-done")).collect()
+    let is_cut = |error: &String| {
+        ["command/never-done", "permission/triple-mismatch"].iter().any(|it| error.contains(it))
+    };
+    errors.filter(|error| !is_cut(error)).collect()
 }
 
 async fn replayed(ops: &[Op]) -> Result<(), TestCaseError> {

@@ -27,7 +27,6 @@ impl<A: Ask> Called<A> {
     }
 
     /// Takes the way on apart from the right to reply.
-    #[expect(clippy::type_complexity, reason = "the two halves are what they are")]
     pub(crate) fn split(self) -> (Next<A>, oneshot::Sender<Result<A::Reply, ListenerError>>) {
         (self.next, self.reply)
     }

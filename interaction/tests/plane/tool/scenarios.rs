@@ -4,7 +4,7 @@ use super::{ABORTED, Stage, refused};
 use async_trait::async_trait;
 use gatelog_interaction::approval::{Approval, ApprovalOutcome};
 use gatelog_interaction::cancel::Cancel;
-use gatelog_interaction::chain::{Listener, ListenerError, Next, Place};
+use gatelog_interaction::chain::Place;
 use gatelog_interaction::profile::Profile;
 use gatelog_interaction::scope::Authority;
 use gatelog_interaction::tool::{PreDecision, RefusalCode, ToolCall, ToolSeam, Tools, Verdict};
@@ -151,20 +151,6 @@ async fn s_172_an_answerer_that_cancels_aborts_under_strict_and_denies_for_the_h
     }
 }
 
-/// Grants, and has the caller take it back in the same moment.
-struct GrantsTooLate(Cancel);
-
-#[async_trait]
-impl Listener<ToolCall> for GrantsTooLate {
-    async fn call(
-        &self,
-        _: Arc<ToolCall>,
-        _: Next<ToolCall>,
-    ) -> Result<PreDecision, ListenerError> {
-        Ok(PreDecision::Ask { reason: None })
-    }
-}
-
 /// A port that grants, and gives a signal as it does.
 struct ThenCancels(Cancel);
 
@@ -189,7 +175,7 @@ async fn s_173_a_cancellation_behind_a_grant_comes_before_or_behind_the_guards_b
         let cancel = Cancel::new();
         let port = Arc::new(ThenCancels(cancel.clone()));
         let seam = ToolSeam::new(&stage.world.plane, Some(port));
-        let listener = GrantsTooLate(cancel.clone());
+        let listener = super::Says(PreDecision::Ask { reason: None });
         let register = seam.register_pre_execute(Authority::Root, None, Place::Last, listener);
         let _listener = register.expect("root may");
         let _guard =

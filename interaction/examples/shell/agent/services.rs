@@ -23,6 +23,7 @@ use gatelog_interaction::sandbox::{Enforcement, Sandbox, SandboxMode};
 use gatelog_interaction::scope::{Authority, Scope};
 use gatelog_interaction::text::is_blank;
 use gatelog_interaction::tool::{PreDecision, Refused, ToolCall, ToolSeam, Verdict};
+use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -210,7 +211,10 @@ impl Listener<ToolCall> for BeforeWriting {
                 Ok(PreDecision::Deny { reason: "the sandbox mode is read-only".to_owned() })
             }
             SandboxMode::WorkspaceWrite => {
-                Ok(PreDecision::Ask { reason: Some("it changes the workspace".to_owned()) })
+                // An approval shows no arguments, so the reason says what it is about.
+                let arguments: Value = serde_json::from_str(call.arguments()).unwrap_or_default();
+                let path = arguments.get("path").and_then(Value::as_str).unwrap_or("a file");
+                Ok(PreDecision::Ask { reason: Some(format!("it changes {path}")) })
             }
             SandboxMode::DangerFullAccess => next.run().await,
         }

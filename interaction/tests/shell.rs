@@ -140,7 +140,9 @@ impl Place {
         let targets = discover(&Disk, &self.store(), &places).targets;
         assert!(!targets.is_empty(), "there is something to verify");
         let how = How { profile: Profile::Strict, ..How::default() };
-        targets.iter().for_each(|target| add(&verify(&Disk, target, &how, &|_| {})));
+        for target in &targets {
+            add(&verify(&Disk, target, &how, &|_| {}));
+        }
         faults
     }
 

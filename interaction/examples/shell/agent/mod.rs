@@ -15,6 +15,7 @@ use gatelog_engine::store::Session;
 use gatelog_interaction::agent::BoxError;
 use gatelog_interaction::cancel::Cancel;
 use gatelog_interaction::command::{CommandResult, Dispatch, ExecuteOptions};
+use gatelog_interaction::sandbox::{SandboxError, SandboxUnavailable};
 use serde_json::{Value, json};
 use services::Services;
 use std::path::PathBuf;
@@ -51,9 +52,10 @@ struct Shell {
 pub(crate) async fn run(options: &Options, console: &Arc<Console>) -> Result<(), BoxError> {
     let store = storage::open(options.store, &options.dir)?;
     // Presets go first: a session is pinned in the batch that creates it.
-    let mounting = match options.is_bare {
-        true => None,
-        false => Some(services::Mounting::begin(&store, options.preset.clone())?),
+    let mounting = if options.is_bare {
+        None
+    } else {
+        Some(services::Mounting::begin(&store, options.preset.clone())?)
     };
     let (session, is_new) = storage::session(&store, &options.session, &options.workspace)?;
     let services = match mounting {
@@ -164,12 +166,19 @@ impl Shell {
 
     /// What the model would do. Returns why the turn ends.
     async fn steps(&self, turn: &mut Turn, said: &str, cancel: &Cancel) -> Result<Value, BoxError> {
-        if let Some(services) = &self.services
-            && let Err(error) = services.sandbox.check_turn(services.agent()).await
-        {
-            self.console.say(&error.to_string());
-            let (code, message) = ("SANDBOX_UNAVAILABLE", error.to_string());
-            return Ok(json!({"kind": "error", "step": 0, "message": message, "code": code}));
+        if let Some(services) = &self.services {
+            match services.sandbox.check_turn(services.agent()).await {
+                Ok(_) => {}
+                Err(SandboxError::Unavailable(unavailable)) => {
+                    let message = unavailable.to_string();
+                    self.console.say(&message);
+                    let code = SandboxUnavailable::CODE;
+                    return Ok(
+                        json!({"kind": "error", "step": 0, "message": message, "code": code}),
+                    );
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         let Some(call) = Call::of(said) else {
             turn.answer(said).await?;

@@ -64,7 +64,7 @@ impl Turn {
         Ok(())
     }
 
-    fn assistant(&mut self, content: Value) -> Draft {
+    fn assistant(&mut self, content: &Value) -> Draft {
         let message = json!({
             "id": self.message_id(), "role": "assistant", "content": content,
             "source": {"kind": "model", "provider": "shell", "model": "echo"},
@@ -77,7 +77,7 @@ impl Turn {
     pub(crate) async fn answer(&mut self, text: &str) -> Result<(), BoxError> {
         self.step += 1;
         let start = self.boundary("step/start");
-        let said = self.assistant(json!([{"type": "text", "text": text}]));
+        let said = self.assistant(&json!([{"type": "text", "text": text}]));
         self.append(vec![start, said, self.boundary("step/end")]).await?;
         Ok(())
     }
@@ -88,7 +88,7 @@ impl Turn {
         let id = format!("call-{}-{}", self.number, self.step);
         let start = self.boundary("step/start");
         let arguments = call.arguments.to_string();
-        let said = self.assistant(json!([
+        let said = self.assistant(&json!([
             {"type": "tool-call", "id": id, "name": call.name, "arguments": arguments},
         ]));
         let data = json!({

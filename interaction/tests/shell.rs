@@ -240,6 +240,9 @@ async fn the_loop_runs_without_any_service() {
         let shown = place.play("bare", false, None, "").await;
         let status = "permission workspace-write, sandbox workspace-write, approval ask\n";
         assert_eq!(shown, format!("session bare, resumed\n{status}"));
+        let events = place.events("bare");
+        let pinned = of(&events, "permission/preset");
+        assert_eq!(pinned, [&json!({"preset": "workspace-write"})]);
         place.is_sound();
     }
 }

@@ -31,8 +31,8 @@ for store in native dsh; do
         if [ "$name" = bare ]; then
             session=bare bare=--bare
         fi
-        "$target/release/examples/shell" --store "$store" ${bare:+"$bare"} --script "$scripts/$name.txt" \
-            "$dir/$store" "$session" >"$dir/$name-$store.shown"
+        "$target/release/examples/shell" --store "$store" ${bare:+"$bare"} \
+            --script "$scripts/$name.txt" "$dir/$store" "$session" >"$dir/$name-$store.shown"
         diff -u "$scripts/$name.expected" "$dir/$name-$store.shown"
         echo "played $name on $store"
     done

@@ -24,13 +24,13 @@ esac
 unset DSH_PERMISSION_MODE
 
 for store in native dsh; do
-    mkdir -p "$dir/workspace-$store"
-    cd "$dir/workspace-$store"
     for name in work resume bare; do
         session=main bare=
         if [ "$name" = bare ]; then
             session=bare bare=--bare
         fi
+        mkdir -p "$dir/workspace-$store-$session"
+        cd "$dir/workspace-$store-$session"
         "$target/release/examples/shell" --store "$store" ${bare:+"$bare"} \
             --script "$scripts/$name.txt" "$dir/$store" "$session" >"$dir/$name-$store.shown"
         diff -u "$scripts/$name.expected" "$dir/$name-$store.shown"

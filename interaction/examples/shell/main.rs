@@ -50,7 +50,7 @@ fn arguments() -> Result<Arguments, BoxError> {
         }
     }
     let mut places = places.into_iter();
-    let dir = places.next().ok_or(USAGE)?.into();
+    let dir = std::path::absolute(PathBuf::from(places.next().ok_or(USAGE)?))?;
     let session = match places.next() {
         Some(name) => name.into_string().map_err(|_| "a session's name is Unicode")?,
         None => "main".to_owned(),

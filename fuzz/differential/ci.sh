@@ -1,7 +1,7 @@
 #!/bin/sh
 # The part of the checks that needs the host: installs the published loader with npm, then compares
 # log-verify with it on 2,000 mutants of a fixed seed, and on the corpus, and the engine's store of
-# session files with its writer on 200 sessions.
+# session files with its writer on 200 sessions, and gives it what the example of a shell wrote.
 #
 # The corpus is no part of the repository: where it is not here, that is said loudly and is no
 # failure. GATELOG_NO_CORPUS=0 makes it one; an argument names the corpus' folder.
@@ -32,7 +32,12 @@ fi
 (cd ../.. && cargo build --release --quiet -p gatelog-engine --example session-files)
 driver=${CARGO_TARGET_DIR:-../../target}/release/examples/session-files
 
+played=$(mktemp -d)
+trap 'rm -rf "$played"' EXIT
+(cd ../.. && interaction/examples/shell/play.sh "$played")
+
 "$node" selftest.mjs
+"$node" shell.mjs "$played/dsh"
 "$node" store.mjs --seed 20251201 --count 200 --bin "$driver"
 "$node" run.mjs --seed 20251201 --count 2000 --bin "$bin"
 GATELOG_NO_CORPUS=${GATELOG_NO_CORPUS-1} "$node" corpus.mjs --bin "$bin" --host "$@"

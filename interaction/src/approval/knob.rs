@@ -38,7 +38,7 @@ pub enum PolicyError {
     Append(#[from] AppendError),
     /// The policy is set, in the log; the notice for the model could not be queued. Do not set it
     /// again.
-    #[error("the policy was changed at seq {seq:?}, and the model's notice was not queued: {source}", seq = change.seq)]
+    #[error("the policy was changed, and the model's notice was not queued: {source}")]
     Notice {
         /// What was changed.
         change: PolicyChange,

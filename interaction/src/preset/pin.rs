@@ -1,9 +1,9 @@
 //! Permissions for a session from its beginning on, or from when the service came.
 //!
-//! | the log | gets |
-//! |---|---|
-//! | no mark of a seed, and none of the three facts | preset, sandbox, approval of the default as it is set now |
-//! | anything else | what is missing of the three: the knobs as they are composed, and before them the preset that is derived, unless that is `custom` |
+//! * A log without the mark of a seed, and without any of the three facts, gets preset, sandbox and
+//!   approval of the default as it is set now.
+//! * Any other gets what it lacks of the three: the knobs as they are composed, and before them the
+//!   preset that is derived, unless that is `custom`.
 
 use super::service::{CurrentPreset, Inner, PresetError, PresetService, Standing, Switched, event};
 use super::table::{CUSTOM, PresetConfigError, PresetName};

@@ -17,8 +17,8 @@ pub trait QuestionProvider: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// A [`QuestionError`](super::error::QuestionError) is a failure of the domain; anything else is the provider's own, and
-    /// is handed to the caller as it is.
+    /// A [`QuestionError`](super::QuestionError) is a failure of the domain; anything else is the
+    /// provider's own, and is handed to the caller as it is.
     async fn answer(
         &self,
         ask: Arc<QuestionAsk>,

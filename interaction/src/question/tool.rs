@@ -74,11 +74,11 @@ impl AskTool {
 
     /// Returns what the model is told of it.
     pub const fn description(&self) -> &'static str {
-        "Puts one or more questions to the person you work for and waits for the answers. Use it to \
-         have something confirmed before you do it, to let the person choose between ways that are \
-         open, or when something you cannot find out keeps you from going on. Give each question an \
-         `id` that stays the same: the answer to it has the same `id`, so that answers to several \
-         questions are never mixed up."
+        "Puts one or more questions to the person you work for and waits for the answers. Use it \
+         to have something confirmed before you do it, to let the person choose between ways that \
+         are open, or when something you cannot find out keeps you from going on. Give each \
+         question an `id` that stays the same: the answer to it has the same `id`, so that answers \
+         to several questions are never mixed up."
     }
 
     /// Returns the JSON schema of its arguments.

@@ -18,7 +18,8 @@ use std::sync::Arc;
 /// A deployment default that is no mode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "sandbox mode must be one of \"read-only\", \"workspace-write\" or \"danger-full-access\", not \"{0}\""
+    "sandbox mode must be one of \"read-only\", \"workspace-write\" or \
+     \"danger-full-access\", not \"{0}\""
 )]
 pub struct NotAMode(pub String);
 

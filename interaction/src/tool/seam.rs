@@ -5,8 +5,8 @@
 //! | 1 | is the name hidden | refused, before anybody sees it |
 //! | 2 | are the arguments JSON | refused |
 //! | 3 | did the caller take it back | aborted, and nothing looks at it behind |
-//! | 4 | the listeners before a tool: allow, deny, ask | denied; a listener that fails is a failure |
-//! | 5 | for an ask: a person, through the approval port | denied, unavailable, aborted, a failure |
+//! | 4 | the listeners before a tool: allow, deny, ask | denied; a failure |
+//! | 5 | for an ask: a person, through the port | denied, unavailable, aborted, a failure |
 //! | 6 | did the caller take it back | aborted |
 //! | 7 | guards, and whether the mode can be had | denied |
 //! | 8 | did the caller take it back | aborted |

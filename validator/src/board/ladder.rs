@@ -2,7 +2,7 @@
 //!
 //! | rung | reads | shows |
 //! |---|---|---|
-//! | listing | the record alone | the rows whose version and state fit, dated by the lowest of them |
+//! | listing | the record alone | the rows whose version and state fit, dated by the lowest |
 //! | tail | from one event below the lowest row that fits | all units, folded on from their rows |
 //! | full | the log from its start | all units |
 //!

@@ -97,7 +97,8 @@ pub(crate) fn open_zstd(sim: &Sim, rules: Standard) -> Store {
 /// The header of a new session.
 pub(crate) fn header(id: &str) -> SessionHeader {
     let json = format!(
-        r#"{{"type":"session","version":0,"id":"{id}","createdAt":1,"cwd":"/srv","delegationDepth":0}}"#
+        "{{\"type\":\"session\",\"version\":0,\"id\":\"{id}\",\"createdAt\":1,\
+         \"cwd\":\"/srv\",\"delegationDepth\":0}}"
     );
     SessionHeader { dialect: 0, json: json.into_bytes() }
 }

@@ -38,7 +38,6 @@ pub mod command;
 pub mod preset;
 pub mod question;
 pub mod tool;
-pub mod adapter;
 
 #[cfg(test)]
 mod cancel_tests;

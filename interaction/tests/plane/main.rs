@@ -19,7 +19,6 @@ mod sandbox;
 mod command;
 mod question;
 mod tool;
-mod adapter;
 mod projection;
 mod replay;
 mod table;

@@ -1,1 +1,0 @@
-//! Ways to people: a terminal, a byte stream, ACP.

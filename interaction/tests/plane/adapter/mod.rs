@@ -1,1 +1,0 @@
-//! The ways to people.

@@ -1,14 +1,18 @@
 //! Every state that a crash may leave, opened; and recovery crashed while it opens them.
 
 use super::agreement::Expected;
+use super::explored::{self, Explored, Key};
 use super::flips::Slice;
 use super::ledger::Ledger;
 use super::machine::FixedMachine;
-use super::workload::{self, Run, Workload};
+use super::recorded::Recorded;
+use super::tally::Tally;
+use super::workload::{self, DIR, Run, Workload};
 use gatelog_engine::backend::{Backend, Durability};
 use gatelog_engine::log::Log;
-use gatelog_engine::storage::Sim;
+use gatelog_engine::storage::{Sim, Storage, Volume};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,43 +27,10 @@ pub struct Enumeration {
     pub depth: usize,
     /// One state in so many of a crashed recovery is opened.
     pub recovery_stride: u64,
+    /// One class of recoveries in so many is crashed wholly, if any is.
+    pub classes_one_in: Option<u64>,
     /// Where the choices begin.
     pub seed: u64,
-}
-
-/// What was tried.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Moments at which a crash was tried.
-    pub moments: u64,
-    /// States that were opened after a power cut.
-    pub power_cuts: u64,
-    /// States that a power cut left, opened or not.
-    pub power_cuts_seen: u64,
-    /// States that were opened after the death of the process.
-    pub kills: u64,
-    /// States that were opened after recovery itself had crashed, however often.
-    pub recoveries: u64,
-    /// Those of them before which the recovery of a crashed recovery had crashed as well.
-    pub recoveries_twice: u64,
-    /// States that a crashed recovery left, opened or not.
-    pub recoveries_seen: u64,
-    /// States of a second generation: opened, written, crashed, and opened again.
-    pub generations: u64,
-}
-
-impl Tally {
-    /// Adds another tally.
-    pub fn add(&mut self, other: Tally) {
-        self.moments += other.moments;
-        self.power_cuts += other.power_cuts;
-        self.power_cuts_seen += other.power_cuts_seen;
-        self.kills += other.kills;
-        self.recoveries += other.recoveries;
-        self.recoveries_twice += other.recoveries_twice;
-        self.recoveries_seen += other.recoveries_seen;
-        self.generations += other.generations;
-    }
 }
 
 impl Enumeration {
@@ -84,33 +55,34 @@ impl Enumeration {
         progress: &AtomicU64,
     ) -> Result<Tally, String> {
         let Run { moments, ledger } = workload.run(self.seed);
-        let mut tally = Tally::default();
+        let mut walk = Walk { tally: Tally::default(), explored: Explored::default() };
         let first = moments.len().saturating_sub(1) % one_in;
         for moment in moments.iter().skip(first).step_by(one_in) {
-            tally.moments += 1;
+            walk.tally.moments += 1;
             let at = moment.operations();
             let told = |what: String| format!("{}, moment {at}: {what}", workload.name);
             let case = Case { ledger: &ledger, at, workload, seed: self.seed, progress };
             let killed = moment.clone();
             killed.heal();
             killed.kill();
-            tally.kills += 1;
+            walk.tally.kills += 1;
             case.judge(&killed, Durability::Written)
                 .map_err(|what| told(format!("kill: {what}")))?;
             let mut states = moment.crash_states(self.drawn, self.seed ^ at);
             while let Some(choice) = states.next_choice() {
-                tally.power_cuts_seen += 1;
-                if !self.picks(tally.power_cuts_seen, self.stride) {
+                walk.tally.power_cuts_seen += 1;
+                if !self.picks(walk.tally.power_cuts_seen, self.stride) {
                     continue;
                 }
-                tally.power_cuts += 1;
                 let disk = states.state(&choice);
                 disk.heal();
                 let told = |what| told(format!("power cut {choice}: {what}"));
-                self.state(&case, &disk, self.depth, &mut tally).map_err(told)?;
+                self.state(&case, &disk, self.depth, &mut walk).map_err(told)?;
             }
         }
-        Ok(tally)
+        walk.tally.images = walk.explored.images();
+        walk.tally.classes = walk.explored.classes();
+        Ok(walk.tally)
     }
 
     /// Whether the state of a number is opened; another seed picks others. They are not evenly
@@ -119,41 +91,62 @@ impl Enumeration {
         Slice { one_in, seed: self.seed }.has(number)
     }
 
-    /// Opens a state; crashes that opening at every moment, so deep; crashes what follows it.
+    /// Whether the recoveries of a class are crashed wholly.
+    fn is_explored(&self, class: Key) -> bool {
+        let number = class.iter().fold(0, |sum: u64, byte| sum << 8 ^ u64::from(*byte));
+        self.classes_one_in.is_some_and(|one_in| self.picks(number, one_in))
+    }
+
+    /// Opens a state, unless one like it was opened; crashes that opening at every moment, so deep;
+    /// crashes what follows it.
     fn state(
         &self,
         case: &Case<'_>,
         disk: &Sim,
         depth: usize,
-        tally: &mut Tally,
+        walk: &mut Walk,
     ) -> Result<(), String> {
+        let cuts = self.depth - depth;
+        walk.tally.states[cuts] += 1;
+        if !walk.explored.enter_image(case.image(disk), depth) {
+            return Ok(());
+        }
+        walk.tally.opened[cuts] += 1;
         let opened = disk.clone();
         opened.record_moments();
-        let log = case.judge(&opened, Durability::Synced)?;
+        let (log, class) = case.judge(&opened, Durability::Synced)?;
         let recovery = opened.take_moments();
         if depth > 0 {
+            let is_new = walk.explored.enter_class(class, depth);
+            let is_whole = is_new && self.is_explored(class);
+            walk.tally.classes_at[cuts] += u64::from(is_whole);
             for moment in &recovery {
                 let mut states = moment.crash_states(0, self.seed);
                 while let Some(choice) = states.next_choice() {
-                    tally.recoveries_seen += 1;
-                    if !self.picks(tally.recoveries_seen, self.recovery_stride) {
+                    walk.tally.recoveries_seen += 1;
+                    let number = walk.tally.recoveries_seen;
+                    if !is_whole && !self.picks(number, self.recovery_stride) {
                         continue;
                     }
-                    tally.recoveries += 1;
-                    tally.recoveries_twice += u64::from(depth < self.depth);
                     let state = states.state(&choice);
                     state.heal();
-                    self.state(case, &state, depth - 1, tally)
+                    self.state(case, &state, depth - 1, walk)
                         .map_err(|what| format!("recovery crashed {choice}: {what}"))?;
                 }
             }
         }
         if depth == self.depth {
-            tally.generations += 1;
+            walk.tally.generations += 1;
             second_generation(case, &opened, &log)?;
         }
         Ok(())
     }
+}
+
+/// A walk on its way.
+struct Walk {
+    tally: Tally,
+    explored: Explored,
 }
 
 /// What was recovered is now promised: appends to every session, crashes, and opens again.
@@ -195,23 +188,41 @@ struct Case<'a> {
 
 impl Case<'_> {
     fn open(&self, disk: &Sim) -> Result<Log, String> {
+        self.open_on(Arc::new(disk.disk()))
+    }
+
+    fn open_on(&self, volume: Arc<dyn Volume>) -> Result<Log, String> {
         let machine = Arc::new(FixedMachine::new(self.seed ^ 0x5EED));
-        workload::open(disk.disk(), machine, &self.workload.config, self.workload.sloppiness)
+        workload::open_on(volume, machine, &self.workload.config, self.workload.sloppiness)
             .map_err(|error| format!("refused ({:?} {:?}): {error}", error.kind, error.rule))
     }
 
-    /// Opens a state and compares what it holds with the ledger.
-    fn judge(&self, disk: &Sim, survives: Durability) -> Result<Log, String> {
+    /// The key of all that decides what becomes of a disk after a power cut: names and bytes, and
+    /// what is owed.
+    fn image(&self, disk: &Sim) -> Key {
+        let store = disk.stat(&Path::new(DIR).join("STORE")).map_or(0, |stat| stat.identity.inode);
+        explored::key(&[&disk.digest(), &store.to_le_bytes(), &self.owed(Durability::Synced)])
+    }
+
+    fn owed(&self, survives: Durability) -> Key {
+        self.ledger.owed(self.at, survives)
+    }
+
+    /// Opens a state and compares what it holds with the ledger; returns the class of its recovery.
+    fn judge(&self, disk: &Sim, survives: Durability) -> Result<(Log, Key), String> {
         self.progress.fetch_add(1, Ordering::Relaxed);
         let expected = Expected::of(disk)?;
-        let log = self.open(disk)?;
+        let recorded = Recorded::new(Arc::new(disk.disk()));
+        let log = self.open_on(Arc::new(recorded.clone()))?;
+        let reading = explored::key_of_reading(expected.reading());
+        let class = explored::key(&[&recorded.digest(), &reading, &self.owed(survives)]);
         expected.compare(&log, disk)?;
         for session in self.ledger.sessions() {
             let found = log.find(session).map_err(|error| error.to_string())?;
             let recovered = found.map(|_| events(&log, session)).transpose()?;
             self.ledger.judge(session, recovered.as_deref(), self.at, survives)?;
         }
-        Ok(log)
+        Ok((log, class))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::ledger::{Entry, Ledger, Promise};
 use super::machine::FixedMachine;
 use super::sloppy::{Sloppiness, Sloppy};
-use gatelog_engine::backend::{AppendError, Backend, Batch, Durability, ErrorKind, Row};
+use gatelog_engine::backend::{AppendError, Backend, Batch, Durability, Row};
 use gatelog_engine::log::{Log, LogConfig};
 use gatelog_engine::rules::{Draft, SessionHeader};
 use gatelog_engine::storage::sim::Fault;
@@ -88,10 +88,15 @@ impl Workload {
         };
         let mut log = at_work.open();
         for step in &self.steps {
+            let before = sim.trace().len();
             log = at_work.step(step, log);
+            at_work.ledger.forgive(sim, before);
         }
-        // The store is closed while the disk still records: a clean stop ends every workload.
-        at_work.close(log);
+        // The store is closed while the disk still records: a clean stop ends every workload. A
+        // sync that fails then is known to nobody else.
+        let before = sim.trace().len();
+        close(log);
+        at_work.ledger.forgive(sim, before);
         Run { moments: sim.take_moments(), ledger: at_work.ledger }
     }
 }
@@ -116,7 +121,20 @@ pub fn open(
     config: &LogConfig,
     sloppiness: Option<Sloppiness>,
 ) -> Result<Log, gatelog_engine::backend::Error> {
-    let mut volume: Arc<dyn Volume> = Arc::new(disk);
+    open_on(Arc::new(disk), machine, config, sloppiness)
+}
+
+/// The same on any volume.
+///
+/// # Errors
+///
+/// As [`Log::open`].
+pub fn open_on(
+    mut volume: Arc<dyn Volume>,
+    machine: Arc<FixedMachine>,
+    config: &LogConfig,
+    sloppiness: Option<Sloppiness>,
+) -> Result<Log, gatelog_engine::backend::Error> {
     if let Some(sloppiness) = sloppiness {
         volume = Arc::new(Sloppy::new(volume, sloppiness));
     }
@@ -142,24 +160,14 @@ pub fn header(session: &str) -> SessionHeader {
     SessionHeader { dialect: 0, json: format!("{{\"id\":\"{session}\"}}").into_bytes() }
 }
 
-impl AtWork<'_> {
-    /// An open that fails may have failed in the sync by which recovery begins.
-    fn open(&mut self) -> Option<Log> {
-        let at = self.sim.operations();
-        let opened = open(self.sim.disk(), self.machine.clone(), &self.config, self.sloppiness);
-        if opened.is_err() {
-            self.ledger.revoke(at);
-        }
-        opened.ok()
-    }
+/// Closes the store; what fails then is found at the next open, as after a crash.
+fn close(log: Option<Log>) {
+    drop(log.map(|log| log.close()));
+}
 
-    /// Closes the store; what it says of a sync that failed then goes into the ledger.
-    fn close(&mut self, log: Option<Log>) {
-        let at = self.sim.operations();
-        let closed = log.map_or(Ok(()), |log| log.close());
-        if closed.is_err_and(|error| error.kind == ErrorKind::Poisoned) {
-            self.ledger.revoke(at);
-        }
+impl AtWork<'_> {
+    fn open(&self) -> Option<Log> {
+        open(self.sim.disk(), self.machine.clone(), &self.config, self.sloppiness).ok()
     }
 
     fn step(&mut self, step: &Step, log: Option<Log>) -> Option<Log> {
@@ -172,25 +180,12 @@ impl AtWork<'_> {
                 return self.open();
             }
             Step::Restart => {
-                self.close(log);
+                close(log);
                 return self.open();
             }
-            Step::Tick => {
-                if let Some(log) = &log {
-                    let (at, was) = (self.sim.operations(), log.poisoned().is_some());
-                    log.tick();
-                    if !was && log.poisoned().is_some() {
-                        self.ledger.revoke(at);
-                    }
-                }
-            }
-            Step::Reopen => {
-                let at = self.sim.operations();
-                // A disk that still fails lets nobody in; the workload goes on without.
-                if log.as_ref().is_some_and(|log| log.reopen().is_err()) {
-                    self.ledger.revoke(at);
-                }
-            }
+            Step::Tick => log.iter().for_each(Log::tick),
+            // A disk that still fails lets nobody in; the workload goes on without.
+            Step::Reopen => log.iter().for_each(|log| drop(log.reopen())),
             Step::Create(session, class) => {
                 if let Some(log) = &log {
                     self.create(log, session, *class);
@@ -236,9 +231,6 @@ impl AtWork<'_> {
             Err(AppendError::Unknown(_)) => Promise::Open,
             Err(_) => Promise::Never,
         };
-        if promise == Promise::Open {
-            self.ledger.revoke(issued_at);
-        }
         self.ledger.enter(
             session,
             Entry {

@@ -8,14 +8,13 @@ use gatelog_engine::backend::Durability::Synced;
 use gatelog_engine::backend::{Backend, ErrorKind};
 use gatelog_engine::log::{Canary, Log, LogConfig, Tail};
 use gatelog_engine::storage::Sim;
-use gatelog_engine::storage::sim::Unit;
+use gatelog_engine::storage::sim::{Unit, UnitKind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 fn quick() -> Enumeration {
-    let classes_one_in = None;
-    Enumeration { drawn: 16, stride: 101, depth: 1, recovery_stride: 211, classes_one_in, seed: 1 }
+    Enumeration { drawn: 16, stride: 101, depth: 1, recovery_stride: 211, repeats: false, seed: 1 }
 }
 
 #[test]
@@ -111,12 +110,13 @@ const RECORDS: [Record; 3] = [Record::Lost, Record::Older, Record::Kept];
 
 /// Cuts the power behind the last sync of a disk.
 fn cut_power(sim: &Sim, record: Record) -> Sim {
-    let of_record = |unit: &Unit| unit.path.ends_with("DURABLE");
-    let last = sim.unsynced().into_iter().filter(of_record).map(|unit| unit.operation).max();
+    let is_name = |unit: &Unit| matches!(&unit.kind, UnitKind::Name(name) if name == "DURABLE");
+    let is_bytes = |unit: &Unit| unit.path.ends_with("DURABLE");
+    let last = sim.unsynced().into_iter().filter(is_bytes).map(|unit| unit.operation).max();
     sim.power_cut(|unit| match record {
         Record::Lost => false,
-        Record::Older => of_record(unit) && Some(unit.operation) < last,
-        Record::Kept => of_record(unit),
+        Record::Older => is_name(unit) || is_bytes(unit) && Some(unit.operation) < last,
+        Record::Kept => is_name(unit) || is_bytes(unit),
     })
 }
 

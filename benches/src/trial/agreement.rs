@@ -52,11 +52,6 @@ impl Expected {
         Ok(Self { reading, is_split })
     }
 
-    /// Returns what the document says.
-    pub(crate) fn reading(&self) -> &Reading {
-        &self.reading
-    }
-
     /// Compares with the store as it was opened.
     pub(crate) fn compare(&self, log: &Log, disk: &Sim) -> Result<(), String> {
         let told = |what: String| Err(format!("the document says otherwise: {what}"));

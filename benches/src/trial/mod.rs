@@ -5,6 +5,7 @@
 //! ledger lives outside of what is tried.
 
 mod machine;
+mod explored;
 pub mod ledger;
 mod sloppy;
 pub mod workload;
@@ -12,8 +13,6 @@ pub mod workloads;
 pub mod reference;
 mod agreement;
 pub mod flips;
-mod explored;
-mod recorded;
 mod tally;
 mod crash;
 pub mod lenient;

@@ -88,9 +88,8 @@ pub fn check(tape: &[u8]) -> Result<Tally, String> {
 ///
 /// As [`check`].
 pub fn check_workload(workload: &Workload, seed: u64) -> Result<Tally, String> {
-    let classes_one_in = None;
     let slice =
-        Enumeration { drawn: 2, stride: 7, depth: 1, recovery_stride: 301, classes_one_in, seed };
+        Enumeration { drawn: 2, stride: 7, depth: 1, recovery_stride: 301, repeats: false, seed };
     let one_in = 23 + (seed % 17) as usize;
     slice
         .of_some(workload, one_in, &AtomicU64::new(0))

@@ -121,20 +121,7 @@ pub fn open(
     config: &LogConfig,
     sloppiness: Option<Sloppiness>,
 ) -> Result<Log, gatelog_engine::backend::Error> {
-    open_on(Arc::new(disk), machine, config, sloppiness)
-}
-
-/// The same on any volume.
-///
-/// # Errors
-///
-/// As [`Log::open`].
-pub fn open_on(
-    mut volume: Arc<dyn Volume>,
-    machine: Arc<FixedMachine>,
-    config: &LogConfig,
-    sloppiness: Option<Sloppiness>,
-) -> Result<Log, gatelog_engine::backend::Error> {
+    let mut volume: Arc<dyn Volume> = Arc::new(disk);
     if let Some(sloppiness) = sloppiness {
         volume = Arc::new(Sloppy::new(volume, sloppiness));
     }

@@ -2,9 +2,9 @@
 
 use gatelog_benches::trial::reference::{self, Depth};
 use gatelog_benches::trial::{
-    Enumeration, FixedMachine, Sloppiness, Workload, workload, workloads,
+    Enumeration, FixedMachine, Sloppiness, Step, Tally, Workload, workload, workloads,
 };
-use gatelog_engine::backend::Durability::Synced;
+use gatelog_engine::backend::Durability::{Synced, Written};
 use gatelog_engine::backend::{Backend, ErrorKind};
 use gatelog_engine::log::{Canary, Log, LogConfig, Tail};
 use gatelog_engine::storage::Sim;
@@ -61,6 +61,51 @@ fn mistakes_on_purpose_are_noticed() {
         let build_in = |workload: &mut Workload| workload.sloppiness = Some(sloppiness);
         assert!(is_noticed(name, build_in), "{sloppiness:?}");
     }
+}
+
+/// A store of one segment, whose end a cut may tear.
+fn short() -> Workload {
+    let steps = vec![Step::Create("a", Synced), Step::Append("a", 1, 0, Written)];
+    let mut short = Workload::new("short", steps);
+    short.config.segment_bytes = 32 * 1024;
+    short
+}
+
+/// Walks all that a power cut leaves of the short workload at one moment in so many, and of its
+/// recoveries so deep.
+fn walk(
+    one_in: usize,
+    sloppiness: Option<Sloppiness>,
+    depth: usize,
+    repeats: bool,
+) -> Result<Tally, String> {
+    let workload = Workload { sloppiness, ..short() };
+    let whole = Enumeration { stride: 1, depth, recovery_stride: 1, repeats, ..quick() };
+    whole.of_some(&workload, one_in, &AtomicU64::new(0))
+}
+
+/// What is wrong only while a recovery is cut off, or only while the recovery of a crashed one is,
+/// is found so deep and no earlier.
+#[test]
+fn mistakes_that_only_a_crashed_recovery_shows_are_noticed() {
+    for depth in 1..=2 {
+        let sloppiness = Some(Sloppiness::StoreBeforeSegment(depth));
+        let before = walk(7, sloppiness, depth - 1, false);
+        assert!(before.is_ok(), "{depth}: {before:?}");
+        let what = walk(7, sloppiness, depth, false).expect_err("it was noticed");
+        assert_eq!(what.matches("recovery crashed").count(), depth, "{what}");
+        assert!(what.contains("segment/"), "{what}");
+    }
+}
+
+#[test]
+fn a_walk_without_repeats_reaches_what_the_whole_one_reaches() {
+    let (some, all) = (walk(26, None, 1, false), walk(26, None, 1, true));
+    let (some, all) = (some.expect("it is sound"), all.expect("it is sound"));
+    println!("{some:?}\n{all:?}");
+    assert_eq!(some.reached, all.reached);
+    assert_eq!(all.opened, all.made);
+    assert!(some.opened[1] * 4 < all.opened[1], "{some:?}\n{all:?}");
 }
 
 /// Creates a session and appends to it, event by event, each of so many bytes and synced.

@@ -121,7 +121,10 @@ impl Case<'_> {
         disk.heal();
         tally.made[cuts] += 1;
         let key = self.key(disk);
-        if !self.explored.enter(cuts, key) && !self.enumeration.repeats {
+        let beginning = key.iter().fold(0, |sum: u64, byte| sum << 8 ^ u64::from(*byte));
+        if self.explored.enter(cuts, key) {
+            tally.reached[cuts] = tally.reached[cuts].wrapping_add(beginning);
+        } else if !self.enumeration.repeats {
             return Ok(());
         }
         tally.opened[cuts] += 1;
@@ -130,7 +133,6 @@ impl Case<'_> {
         let log = self.judge(&opened, Durability::Synced)?;
         let recovery = opened.take_moments();
         if cuts < self.enumeration.depth {
-            let beginning = key.iter().fold(0, |sum: u64, byte| sum << 8 ^ u64::from(*byte));
             let mut number = 0;
             for moment in &recovery {
                 let mut states = moment.crash_states(0, self.enumeration.seed);

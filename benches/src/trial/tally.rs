@@ -16,6 +16,8 @@ pub struct Tally {
     pub made: [u64; CUTS],
     /// Those of them that were opened, since none like them had been.
     pub opened: [u64; CUTS],
+    /// Different states: a digest of each, added up.
+    pub reached: [u64; CUTS],
     /// States of a second generation: opened, written, crashed, and opened again.
     pub generations: u64,
 }
@@ -31,6 +33,7 @@ impl Tally {
             self.seen[cuts] += other.seen[cuts];
             self.made[cuts] += other.made[cuts];
             self.opened[cuts] += other.opened[cuts];
+            self.reached[cuts] = self.reached[cuts].wrapping_add(other.reached[cuts]);
         }
         self
     }

@@ -122,12 +122,17 @@ impl Case<'_> {
         tally.made[cuts] += 1;
         let key = self.key(disk);
         let beginning = key.iter().fold(0, |sum: u64, byte| sum << 8 ^ u64::from(*byte));
-        if self.explored.enter(cuts, key) {
-            tally.reached[cuts] = tally.reached[cuts].wrapping_add(beginning);
-        } else if !self.enumeration.repeats {
+        if !self.explored.enter(cuts, key) && !self.enumeration.repeats {
             return Ok(());
         }
         tally.opened[cuts] += 1;
+        // By a digest that the key is not made of: a key that says too little would show.
+        let image = disk.digest();
+        if self.explored.enter_image(cuts, image) {
+            tally.images[cuts] += 1;
+            let number = image.iter().fold(0, |sum: u64, byte| sum << 7 ^ u64::from(*byte));
+            tally.reached[cuts] = tally.reached[cuts].wrapping_add(number);
+        }
         let opened = disk.clone();
         opened.record_moments();
         let log = self.judge(&opened, Durability::Synced)?;

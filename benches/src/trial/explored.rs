@@ -14,12 +14,20 @@ pub(crate) type Key = [u8; 16];
 /// Each of these sets is of its own, so that what is in them in the end does not depend on which
 /// thread was where first.
 #[derive(Debug, Default)]
-pub(crate) struct Explored([Mutex<HashSet<Key>>; CUTS]);
+pub(crate) struct Explored {
+    opened: [Mutex<HashSet<Key>>; CUTS],
+    images: [Mutex<HashSet<[u8; 32]>>; CUTS],
+}
 
 impl Explored {
     /// Enters a state that is about to be opened; returns whether none like it was.
     pub(crate) fn enter(&self, cuts: usize, key: Key) -> bool {
-        self.0[cuts].lock().unwrap_or_else(PoisonError::into_inner).insert(key)
+        self.opened[cuts].lock().unwrap_or_else(PoisonError::into_inner).insert(key)
+    }
+
+    /// Enters what a process sees of a state that is opened; returns whether it is the first such.
+    pub(crate) fn enter_image(&self, cuts: usize, image: [u8; 32]) -> bool {
+        self.images[cuts].lock().unwrap_or_else(PoisonError::into_inner).insert(image)
     }
 }
 

@@ -16,7 +16,9 @@ pub struct Tally {
     pub made: [u64; CUTS],
     /// Those of them that were opened, since none like them had been.
     pub opened: [u64; CUTS],
-    /// Different states: a digest of each, added up.
+    /// Different states as processes see them, whatever was owed.
+    pub images: [u64; CUTS],
+    /// A digest of each of these, added up.
     pub reached: [u64; CUTS],
     /// States of a second generation: opened, written, crashed, and opened again.
     pub generations: u64,
@@ -33,6 +35,7 @@ impl Tally {
             self.seen[cuts] += other.seen[cuts];
             self.made[cuts] += other.made[cuts];
             self.opened[cuts] += other.opened[cuts];
+            self.images[cuts] += other.images[cuts];
             self.reached[cuts] = self.reached[cuts].wrapping_add(other.reached[cuts]);
         }
         self

@@ -1,6 +1,9 @@
 //! What was issued to a store, and what it promised.
 
+use super::explored::{self, Key};
 use gatelog_engine::backend::Durability;
+use gatelog_engine::storage::SimDisk;
+use gatelog_engine::storage::sim::Call;
 use std::collections::BTreeMap;
 
 /// What the store said of a batch.
@@ -31,6 +34,20 @@ pub struct Entry {
     pub revoked_at: Option<u64>,
 }
 
+impl Entry {
+    /// Whether it must be there after a crash at a moment that a class outlives.
+    fn is_promised(&self, moment: u64, survives: Durability) -> bool {
+        self.answered_at <= moment
+            && self.revoked_at.is_none_or(|at| moment < at)
+            && matches!(self.promise, Promise::Reached(class) if class >= survives)
+    }
+
+    /// Whether it may be there after a crash at a moment.
+    fn is_possible(&self, moment: u64) -> bool {
+        self.issued_at <= moment && !(self.promise == Promise::Never && self.answered_at <= moment)
+    }
+}
+
 /// The batches of every session, in the order in which they were issued.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
@@ -43,8 +60,23 @@ impl Ledger {
         self.sessions.entry(session.to_owned()).or_default().push(entry);
     }
 
-    /// A sync failed that was to cover what was not synced before: from now on nobody knows of it.
-    pub fn revoke(&mut self, at: u64) {
+    /// Takes note of what the disk did since its trace had a length: of a sync of a segment that
+    /// failed, whoever asked for it. From then on nobody knows of what it was to cover.
+    ///
+    /// Nothing else that fails takes a promise back: not a write, not an open that fails for any
+    /// other reason, not what was to make a spare or a name.
+    pub fn forgive(&mut self, disk: &SimDisk, since: usize) {
+        let trace = disk.trace();
+        let failed = trace.iter().skip(since).find(|call| {
+            let is_segment = call.path.extension().is_some_and(|ending| ending == "log");
+            call.call == Call::Sync && is_segment && call.error.is_some()
+        });
+        if let Some(failed) = failed {
+            self.revoke(failed.operation);
+        }
+    }
+
+    fn revoke(&mut self, at: u64) {
         let synced = self.sessions.values().flatten();
         let synced = synced.filter(|entry| entry.promise == Promise::Reached(Durability::Synced));
         let covered = synced.map(|entry| entry.answered_at).max().unwrap_or(0);
@@ -61,6 +93,16 @@ impl Ledger {
         self.sessions.keys().map(String::as_str)
     }
 
+    /// Returns a digest of all that a moment decides in [`Ledger::judge`]: which batches must be
+    /// there, and which may.
+    pub(crate) fn owed(&self, moment: u64, survives: Durability) -> Key {
+        let owed = |entry: &Entry| {
+            u8::from(entry.is_promised(moment, survives)) | u8::from(entry.is_possible(moment)) << 1
+        };
+        let owed: Vec<u8> = self.sessions.values().flatten().map(owed).collect();
+        explored::key(&[&owed])
+    }
+
     /// Judges what was recovered of a session after a crash at a moment: `survives` is the least
     /// class that outlives the crash. `None` for a session that is not there.
     ///
@@ -75,12 +117,7 @@ impl Ledger {
         survives: Durability,
     ) -> Result<(), String> {
         let entries = self.sessions.get(session).map_or(&[][..], Vec::as_slice);
-        let promised = |entry: &&Entry| {
-            entry.answered_at <= moment
-                && entry.revoked_at.is_none_or(|at| moment < at)
-                && matches!(entry.promise, Promise::Reached(class) if class >= survives)
-        };
-        let last = entries.iter().rfind(promised);
+        let last = entries.iter().rfind(|entry| entry.is_promised(moment, survives));
         let Some(recovered) = recovered else {
             return match last {
                 Some(_) => Err(format!("session {session} was promised and is not there")),
@@ -98,8 +135,7 @@ impl Ledger {
         // failed without a word; one that never will be may not.
         for (seq, payload) in (0..).zip(recovered) {
             let known = entries.iter().any(|entry| {
-                entry.issued_at <= moment
-                    && !(entry.promise == Promise::Never && entry.answered_at <= moment)
+                entry.is_possible(moment)
                     && seq >= entry.first_seq
                     && entry.payloads.get((seq - entry.first_seq) as usize) == Some(payload)
             });

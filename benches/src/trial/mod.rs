@@ -5,6 +5,7 @@
 //! ledger lives outside of what is tried.
 
 mod machine;
+mod explored;
 pub mod ledger;
 mod sloppy;
 pub mod workload;
@@ -12,6 +13,7 @@ pub mod workloads;
 pub mod reference;
 mod agreement;
 pub mod flips;
+mod tally;
 mod crash;
 pub mod lenient;
 pub mod found;
@@ -29,8 +31,9 @@ pub mod repeated;
 pub mod taped;
 pub mod replayed;
 
-pub use crash::{Enumeration, Tally};
+pub use crash::Enumeration;
 pub use ledger::{Ledger, Promise};
 pub use machine::FixedMachine;
 pub use sloppy::{Sloppiness, Sloppy};
+pub use tally::Tally;
 pub use workload::{Run, Step, Workload};

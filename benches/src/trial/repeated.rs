@@ -177,9 +177,6 @@ impl Written<'_> {
             Err(AppendError::Unknown(_)) => Promise::Open,
             Err(_) => Promise::Never,
         };
-        if promise == Promise::Open {
-            self.ledger.revoke(issued_at);
-        }
         self.ledger.enter(
             "a",
             Entry {

@@ -5,8 +5,8 @@ use gatelog_engine::storage::{
 };
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What is left undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,10 @@ pub enum Sloppiness {
     NoSyncAtOpen,
     /// The device is not asked: reads of it show the cache.
     ReadsCache,
+    /// An open that finds a store with so many segments and spares syncs the next segment only
+    /// behind `STORE`, which names it. In the end everything is synced: only who cuts that open
+    /// off can notice.
+    StoreBeforeSegment(usize),
 }
 
 /// A disk that leaves something undone and says that it did it.
@@ -26,19 +30,51 @@ pub struct Sloppy {
     sloppiness: Sloppiness,
     /// A segment was written.
     is_written: Arc<AtomicBool>,
+    /// Nothing is synced late, or nothing any more.
+    is_in_order: Arc<AtomicBool>,
+    /// What is synced later.
+    late: Arc<Mutex<Vec<Arc<dyn WriteFile>>>>,
 }
 
 struct SloppyFile {
     file: Arc<dyn WriteFile>,
     disk: Sloppy,
     is_segment: bool,
+    is_spare: bool,
+    is_store: bool,
 }
 
 impl Sloppy {
-    /// Wraps a disk.
-    pub fn new(disk: Arc<dyn Volume>, sloppiness: Sloppiness) -> Self {
-        Self { disk, sloppiness, is_written: Arc::default() }
+    /// Wraps a disk, on which a store lies in a directory or will.
+    pub fn new(disk: Arc<dyn Volume>, dir: &Path, sloppiness: Sloppiness) -> Self {
+        let names: Vec<_> =
+            disk.list(dir).into_iter().flatten().map(|entry| PathBuf::from(entry.name)).collect();
+        let count = names.iter().filter(|name| is_segment(name) || is_spare(name)).count();
+        let has_store = names.iter().any(|name| is_store(name));
+        let is_in_order = match sloppiness {
+            Sloppiness::StoreBeforeSegment(enough) => !has_store || count < enough,
+            _ => true,
+        };
+        Self {
+            disk,
+            sloppiness,
+            is_written: Arc::default(),
+            is_in_order: Arc::new(AtomicBool::new(is_in_order)),
+            late: Arc::default(),
+        }
     }
+}
+
+fn is_segment(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "log")
+}
+
+fn is_spare(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"spare-"))
+}
+
+fn is_store(path: &Path) -> bool {
+    path.ends_with("STORE")
 }
 
 impl Storage for Sloppy {
@@ -66,8 +102,13 @@ impl Storage for Sloppy {
 impl Volume for Sloppy {
     fn open_write(&self, path: &Path, create: Create) -> io::Result<Arc<dyn WriteFile>> {
         let file = self.disk.open_write(path, create)?;
-        let is_segment = path.extension().is_some_and(|extension| extension == "log");
-        Ok(Arc::new(SloppyFile { file, disk: self.clone(), is_segment }))
+        Ok(Arc::new(SloppyFile {
+            file,
+            disk: self.clone(),
+            is_segment: is_segment(path),
+            is_spare: is_spare(path),
+            is_store: is_store(path),
+        }))
     }
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
@@ -133,9 +174,25 @@ impl WriteFile for SloppyFile {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let is_first = !self.disk.is_written.load(Ordering::Relaxed);
-        let skips = self.disk.sloppiness == Sloppiness::NoSyncAtOpen && self.is_segment && is_first;
-        if skips { Ok(()) } else { self.file.sync_data() }
+        let disk = &self.disk;
+        let late = || disk.late.lock().unwrap_or_else(PoisonError::into_inner);
+        match disk.sloppiness {
+            Sloppiness::NoSyncAtOpen
+                if self.is_segment && !disk.is_written.load(Ordering::Relaxed) =>
+            {
+                Ok(())
+            }
+            _ if self.is_spare && !disk.is_in_order.load(Ordering::Relaxed) => {
+                late().push(self.file.clone());
+                Ok(())
+            }
+            _ if self.is_store => {
+                self.file.sync_data()?;
+                disk.is_in_order.store(true, Ordering::Relaxed);
+                late().drain(..).try_for_each(|file| file.sync_data())
+            }
+            _ => self.file.sync_data(),
+        }
     }
 
     fn read_device_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<Option<usize>> {
@@ -143,7 +200,9 @@ impl WriteFile for SloppyFile {
             Sloppiness::ReadsCache | Sloppiness::NoSyncAtOpen => {
                 self.file.read_at(offset, buffer).map(Some)
             }
-            Sloppiness::NoDirectorySync => self.file.read_device_at(offset, buffer),
+            Sloppiness::NoDirectorySync | Sloppiness::StoreBeforeSegment(_) => {
+                self.file.read_device_at(offset, buffer)
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! A workload told from a tape of bytes: what is done to a store, in any order.
 
-use super::crash::{Enumeration, Tally};
+use super::crash::Enumeration;
+use super::tally::Tally;
 use super::workload::{Step, Workload};
 use gatelog_engine::backend::Durability;
 use gatelog_engine::storage::sim::{Call, Cause, Failure, Fault};
@@ -87,7 +88,8 @@ pub fn check(tape: &[u8]) -> Result<Tally, String> {
 ///
 /// As [`check`].
 pub fn check_workload(workload: &Workload, seed: u64) -> Result<Tally, String> {
-    let slice = Enumeration { drawn: 2, stride: 7, depth: 1, recovery_stride: 301, seed };
+    let slice =
+        Enumeration { drawn: 2, stride: 7, depth: 1, recovery_stride: 301, repeats: false, seed };
     let one_in = 23 + (seed % 17) as usize;
     slice
         .of_some(workload, one_in, &AtomicU64::new(0))

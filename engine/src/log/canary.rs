@@ -14,7 +14,7 @@ pub enum Canary {
     TrustsTornSector,
     /// A rotation acknowledges appends before the directory is synced.
     AckBeforeDirectorySync,
-    /// Frames state as durable what was so one group ago.
+    /// Frames and `DURABLE` state as durable what was so one group ago.
     DurableOneGroupLate,
     /// Frames state as durable what will be so once their own group is synced.
     DurableOneGroupEarly,

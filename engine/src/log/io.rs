@@ -33,6 +33,8 @@ pub(crate) struct Io {
     pub(crate) slot_seq: u64,
     /// `DURABLE`; nothing where it could not be opened: it is a witness more, not a need.
     pub(crate) durable: Option<Arc<dyn WriteFile>>,
+    /// What `DURABLE` was told last.
+    pub(crate) witnessed: Option<Durable>,
     /// How often `DURABLE` was written.
     pub(crate) counter: u64,
     /// Files of zeros that wait to be used.
@@ -102,13 +104,17 @@ impl Io {
     pub(crate) fn witness(&mut self, durable_lsn: u64) {
         let Some(file) = &self.durable else { return };
         self.counter += 1;
-        let record = Durable {
+        let truth = Durable {
             epoch: self.epoch,
             segment_id: self.segment_id,
             durable_lsn,
             end_offset: self.mark.end,
             store_id: self.store_id,
             counter: self.counter,
+        };
+        let record = match (self.canary, self.witnessed.replace(truth)) {
+            (Some(Canary::DurableOneGroupLate), Some(before)) => before,
+            _ => truth,
         };
         if segment_file::write_all(&**file, 0, &record.encode()).is_err() {
             self.durable = None;

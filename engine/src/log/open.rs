@@ -148,6 +148,7 @@ fn files(
         superblock,
         slot_seq: opened.slot.slot_seq,
         durable: volume.open_write(&dir.join(name::DURABLE), Create::Either).ok(),
+        witnessed: None,
         counter: 0,
         spares: opened.spares.clone(),
         begun_ms: header.created_ms,

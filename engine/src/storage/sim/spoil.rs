@@ -185,22 +185,14 @@ impl SimDisk {
 
     /// Returns a digest of all names and bytes that processes see.
     pub fn digest(&self) -> [u8; 32] {
-        let state = self.state();
-        let mut hasher = blake3::Hasher::new();
-        for (path, inode) in state.tree.paths() {
-            let name = path.as_os_str().as_encoded_bytes();
-            hasher.update(&(name.len() as u64).to_le_bytes()).update(name);
-            match state.tree.file(inode) {
-                Ok(file) => {
-                    hasher.update(&file.cache.bytes().to_le_bytes());
-                    hasher.update(&file.cache.to_vec());
-                }
-                Err(_) => {
-                    hasher.update(&u64::MAX.to_le_bytes());
-                }
-            }
-        }
-        *hasher.finalize().as_bytes()
+        digest(&self.state(), false)
+    }
+
+    /// Returns a digest of all that a restart of the machine leaves: names, the numbers of what
+    /// they name, and bytes. Of a disk behind a power cut that is everything that a process can
+    /// ask for but times, and but the numbers that new files will get.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        digest(&self.state(), true)
     }
 
     fn inspect<T>(&self, path: &Path, act: impl FnOnce(&Inode) -> T) -> io::Result<T> {
@@ -246,6 +238,27 @@ fn put_dir(state: &mut State, path: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+fn digest(state: &State, with_numbers: bool) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for (path, inode) in state.tree.paths() {
+        let name = path.as_os_str().as_encoded_bytes();
+        hasher.update(&(name.len() as u64).to_le_bytes()).update(name);
+        if with_numbers {
+            hasher.update(&inode.to_le_bytes());
+        }
+        match state.tree.file(inode) {
+            Ok(file) => {
+                hasher.update(&file.cache.bytes().to_le_bytes());
+                hasher.update(&file.cache.to_vec());
+            }
+            Err(_) => {
+                hasher.update(&u64::MAX.to_le_bytes());
+            }
+        }
+    }
+    *hasher.finalize().as_bytes()
 }
 
 pub(super) fn flip(image: &mut Image, offset: u64, bit: u8) {

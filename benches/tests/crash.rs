@@ -211,7 +211,9 @@ fn assert_rot(canary: Option<Canary>, record: Record, behind: usize, is_refused:
 #[test]
 fn rot_in_the_last_but_one_group_is_refused() {
     // The frame behind it states that it was durable, whatever became of `DURABLE`.
-    RECORDS.into_iter().for_each(|record| assert_rot(None, record, 1, true));
+    for record in RECORDS {
+        assert_rot(None, record, 1, true);
+    }
 }
 
 #[test]

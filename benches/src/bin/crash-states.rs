@@ -46,7 +46,7 @@ fn main() -> ExitCode {
             let tried = enumeration.of(workload, &opened);
             let seconds = start.elapsed().as_secs();
             match &tried {
-                Ok(_) => eprintln!("{seconds} s: {} is done", workload.name),
+                Ok(tally) => eprintln!("{seconds} s: {} is done: {tally:?}", workload.name),
                 Err(what) => eprintln!("{seconds} s: FAILED: {what}"),
             }
             (workload.name, tried)
